@@ -1,0 +1,1 @@
+"""Build-time tools: they make the model artifact and never run in the service."""
