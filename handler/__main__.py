@@ -1,0 +1,116 @@
+"""The function from a terminal: the same door, with a table instead of JSON.
+
+usage: python -m handler [TEXT | -] [--top-k N] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import sys
+import time
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from handler import settings
+from handler.core import answers
+from handler.core.errors import TiankongError
+
+DEFAULT_TEXT: Final = "今天天气真[MASK]啊。"
+_BAR: Final = 24  # columns of a bar that stands for certainty
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Answer the texts of the command line; return 0 when every one was answered, 1 when one was not, 2 for misuse."""
+    options = _parser().parse_args(arguments)
+    started = time.perf_counter()
+    log = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(log):  # the function's own lines, which Lambda would collect
+            from handler.entry import lambda_handler
+    except settings.SettingsError as error:
+        print(error, file=sys.stderr)
+        return 2
+    cold_ms = (time.perf_counter() - started) * 1000
+    failed = False
+    for text in _texts(options.text):
+        event = {"text": text} if options.top_k is None else {"text": text, "top_k": options.top_k}
+        with contextlib.redirect_stdout(log):
+            try:
+                answer = lambda_handler(event, None)
+            except TiankongError as error:
+                answer = answers.render_error(error, "")
+        failed |= "error" in answer
+        print(
+            json.dumps(answer, ensure_ascii=False) if options.json else "\n".join(_lines(answer, cold_ms)), flush=True
+        )
+    _pass_on_warnings(log.getvalue())
+    return 1 if failed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m handler", description="Fill the blanks of Chinese texts with the real Lambda handler."
+    )
+    parser.add_argument("text", nargs="?", metavar="TEXT", help="a text with [MASK] in it; - reads one a line")
+    parser.add_argument("--top-k", type=int, metavar="N", help="candidates for each blank")
+    parser.add_argument("--json", action="store_true", help="print the answer as the function gives it, one a line")
+    return parser
+
+
+def _texts(argument: str | None) -> Iterator[str]:
+    if argument == "-":
+        # Bytes that are no UTF-8 become lone surrogates, which the service answers with what to do.
+        lines = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="surrogateescape", newline="\n")
+        yield from (line for line in (raw.rstrip("\r\n") for raw in lines) if line)
+    else:
+        yield argument or settings.demo_text() or DEFAULT_TEXT
+
+
+def _lines(answer: dict[str, Any], cold_ms: float) -> Iterator[str]:
+    if "error" in answer:
+        yield f"{answer['error']['type']}: {answer['error']['message']}"
+        return
+    result, timing = answer["results"][0], answer["timing_ms"]
+    yield result["text"] + ("  (cut to a window around the blanks)" if result["truncated"] else "")
+    for mask in result["masks"]:
+        yield ""
+        if len(result["masks"]) > 1:
+            yield f"  [MASK] {mask['index'] + 1}"
+        width = max((_width(candidate["token"]) for candidate in mask["candidates"]), default=0)
+        for candidate in mask["candidates"]:
+            bar = "█" * round(candidate["score"] * _BAR)
+            padding = " " * (width - _width(candidate["token"]))
+            yield f"  {candidate['token']}{padding}  {candidate['score']:6.1%}  {bar:<{_BAR}}  {candidate['text']}"
+    yield ""
+    yield (
+        f"{answer['model']['name']}: cold start {cold_ms:.0f} ms (imports, model, first run), "
+        f"answer {timing['total']:.1f} ms (model {timing['run']:.1f} ms)"
+    )
+
+
+def _width(text: str) -> int:
+    """Return the terminal columns that a text takes: two for East Asian wide characters."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _pass_on_warnings(log: str) -> None:
+    for line in _json_lines(log.splitlines()):
+        if line["level"] != "INFO":
+            facts = {name: value for name, value in line.items() if name not in {"level", "time", "message"}}
+            print(
+                f"{line['level'].lower()}: {line['message']} {json.dumps(facts, ensure_ascii=False)}", file=sys.stderr
+            )
+
+
+def _json_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,105 @@
+"""The model artifact: a folder whose manifest says what it holds and proves that it holds just that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from handler.core.errors import ArtifactCorruptError, ArtifactMissingError
+from handler.core.ports import SpecialIds
+from handler.core.types import ModelIdentity
+
+SCHEMA: Final = 1
+MANIFEST: Final = "manifest.json"
+MODEL: Final = "model.onnx"
+TOKENIZER: Final = "tokenizer.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """An artifact whose files are present and whose manifest is understood."""
+
+    folder: Path
+    name: str
+    digest: str  # over all files: whatever an answer depends on changes it
+    vocabulary_size: int
+    max_positions: int  # tokens, [CLS] and [SEP] included
+    special: SpecialIds
+    sha256: Mapping[str, str]  # of each file, by name
+    manifest: Mapping[str, Any]
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """What answers name as their source."""
+        return ModelIdentity(name=self.name, digest=self.digest)
+
+    @property
+    def proof(self) -> Mapping[str, Any] | None:
+        """The measured agreement with the fp32 checkpoint, or None for an artifact exported without it."""
+        proof: Mapping[str, Any] | None = self.manifest.get("proof")
+        return proof
+
+    def path(self, name: str) -> Path:
+        """Return where one of its files lies."""
+        return self.folder / name
+
+    def verify(self) -> None:
+        """Read every file and compare its digest.
+
+        Raises:
+            ArtifactCorruptError: a file is not the one that the manifest describes.
+        """
+        for name, expected in self.sha256.items():
+            with self.path(name).open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != expected:
+                    raise ArtifactCorruptError(problem=f"{name} is not the file that its manifest describes.")
+
+
+def open_artifact(folder: Path) -> Artifact:
+    """Read the manifest of an artifact and see that its files are there; their bytes are for ``verify``.
+
+    Raises:
+        ArtifactMissingError: the manifest or a file that it names is absent.
+        ArtifactCorruptError: the manifest is not one that this version understands.
+    """
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+    except OSError as error:
+        raise ArtifactMissingError(problem=f"its folder has no readable {MANIFEST}.") from error
+    except ValueError as error:
+        raise ArtifactCorruptError(problem=f"{MANIFEST} is no JSON.") from error
+    artifact = _understood(folder, manifest)
+    for name in artifact.sha256:
+        if not artifact.path(name).is_file():
+            raise ArtifactMissingError(problem=f"{name} is missing from its folder.")
+    return artifact
+
+
+def _understood(folder: Path, manifest: Any) -> Artifact:
+    try:
+        if manifest["schema"] != SCHEMA:
+            raise ArtifactCorruptError(
+                problem=f"{MANIFEST} has schema {manifest['schema']!r}; this version reads {SCHEMA}."
+            )
+        sha256 = {str(name): str(facts["sha256"]) for name, facts in manifest["files"].items()}
+        if not {MODEL, TOKENIZER} <= set(sha256) or any(Path(name).name != name for name in sha256):
+            raise ArtifactCorruptError(problem=f"{MANIFEST} must list {MODEL} and {TOKENIZER} by plain names.")
+        special = manifest["special_ids"]
+        return Artifact(
+            folder=folder,
+            name=str(manifest["name"]),
+            digest=hashlib.sha256(json.dumps(sha256, sort_keys=True).encode()).hexdigest(),
+            vocabulary_size=int(manifest["architecture"]["vocab_size"]),
+            max_positions=int(manifest["architecture"]["max_positions"]),
+            special=SpecialIds(
+                unk=int(special["unk"]), cls=int(special["cls"]), sep=int(special["sep"]), mask=int(special["mask"])
+            ),
+            sha256=sha256,
+            manifest=manifest,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ArtifactCorruptError(problem=f"{MANIFEST} lacks or misspells a field: {error}.") from error

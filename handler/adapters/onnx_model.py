@@ -1,0 +1,77 @@
+"""onnxruntime behind the core's port."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
+
+from handler.core.errors import ArtifactCorruptError, InferenceError
+from handler.core.types import FloatArray, MaskedSequence
+
+# onnxruntime's exceptions have no base of their own below Exception.
+_ORT_ERRORS = (
+    ort_errors.Fail,
+    ort_errors.InvalidArgument,
+    ort_errors.InvalidGraph,
+    ort_errors.InvalidProtobuf,
+    ort_errors.NoSuchFile,
+    ort_errors.NotImplemented,
+    ort_errors.RuntimeException,
+)
+
+
+class OnnxMaskedLanguageModel:
+    """One session, created once.
+
+    Args:
+        path: the model.onnx.
+        threads: of one run; 1 means that no pool is made and nothing ever spins.
+        vocabulary_size: how many scores the graph must give for each masked position.
+
+    Raises:
+        ArtifactCorruptError: the file is no graph that this runtime loads, or not one of a masked language model.
+    """
+
+    def __init__(self, path: Path, *, threads: int, vocabulary_size: int) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+        options.log_severity_level = 3  # errors; they are raised as exceptions as well
+        # Threads spin while a run lasts, which saves wake-ups, and stop when it ends: Lambda bills and throttles by
+        # processor time, and freezes the process between two requests.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
+        try:
+            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except _ORT_ERRORS as error:
+            raise ArtifactCorruptError(problem=f"{path.name} cannot be loaded.") from error
+        self._inputs = frozenset(declared.name for declared in self._session.get_inputs())
+        outputs = self._session.get_outputs()
+        if not {"input_ids", "mask_positions"} <= self._inputs or outputs[0].shape[-1] != vocabulary_size:
+            raise ArtifactCorruptError(problem=f"{path.name} is no masked language model of this vocabulary.")
+
+    def logits(self, sequences: Sequence[MaskedSequence]) -> list[FloatArray]:
+        """See handler.core.ports.MaskedLanguageModel.
+
+        Every sequence is a run of its own, without padding: dynamic int8 scales activations by the whole tensor, so a
+        neighbour or a padded position would change the numbers.
+        """
+        return [self._run(sequence) for sequence in sequences]
+
+    def _run(self, sequence: MaskedSequence) -> FloatArray:
+        ids = np.asarray([sequence.ids], dtype=np.int64)  # (1, sequence)
+        feeds = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+            "mask_positions": np.asarray(sequence.mask_positions, dtype=np.int64),  # (masks,)
+        }
+        try:
+            [logits] = self._session.run(None, {name: feeds[name] for name in self._inputs})
+        except _ORT_ERRORS as error:
+            raise InferenceError from error
+        return np.asarray(logits)  # (masks, vocab) float32

@@ -1,0 +1,191 @@
+"""The shapes of requests and answers, for the documentation only.
+
+Requests are read by handler.core.requests, which serves every door; a test holds these models to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+from handler.core.requests import DEFAULT_TOP_K
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class FillMaskBody(_Strict):
+    """Either `text` or `texts`."""
+
+    text: str | None = Field(None, examples=["今天天气很[MASK]。"])
+    texts: list[str] | None = Field(None, description="A batch; items fail one by one.")
+    top_k: int | None = Field(
+        None, ge=1, description=f"Candidates for each blank: {DEFAULT_TOP_K} by default, with targets all of them."
+    )
+    targets: list[str] | list[list[str]] | None = Field(
+        None, description="The only candidates: one list for all blanks, or one list for each."
+    )
+    request_id: str | None = Field(None, description="Comes back in the answer and stands in the log.")
+
+
+class Candidate(BaseModel):
+    """One filling."""
+
+    token: str
+    score: float = Field(description="Softmax over the whole vocabulary.")
+    text: str = Field(description="The text as sent, with this filling in place of this blank.")
+    target_score: float | None = Field(None, description="The score renormalised over the usable targets.")
+
+
+class UnusableTarget(BaseModel):
+    """A target that the model cannot score."""
+
+    target: str
+    reason: str
+
+
+class Mask(BaseModel):
+    """One blank; offsets count code points."""
+
+    index: int
+    start: int
+    end: int
+    candidates: list[Candidate]
+    unusable_targets: list[UnusableTarget] | None = None
+
+
+class ErrorFacts(BaseModel):
+    """What went wrong and what to do."""
+
+    type: str
+    message: str
+    request_id: str | None = None
+
+
+class Error(BaseModel):
+    """The body of every error."""
+
+    error: ErrorFacts
+
+
+class TextResult(BaseModel):
+    """The answer for one text; `error` in place of `masks` where it could not be answered."""
+
+    text: str
+    truncated: bool | None = None
+    unknown_characters: int | None = None
+    cached: bool | None = None
+    masks: list[Mask] | None = None
+    error: ErrorFacts | None = None
+
+
+class ModelName(BaseModel):
+    """Which model answered."""
+
+    name: str
+    digest: str
+
+
+class TimingMs(BaseModel):
+    """Where the time went, in milliseconds."""
+
+    total: float
+    encode: float
+    run: float
+    decode: float
+    cache: float
+
+
+class FillMaskAnswer(BaseModel):
+    """Always this shape, for one blank or many, one text or many."""
+
+    request_id: str
+    model: ModelName
+    timing_ms: TimingMs
+    results: list[TextResult]
+
+
+class PredictBody(_Strict):
+    """The reference design's request."""
+
+    text: str = Field(examples=["今天天气很[MASK]。"])
+    request_id: str | None = None
+
+
+class Prediction(BaseModel):
+    """One candidate of the reference design."""
+
+    token: str
+    probability: float = Field(description="Percent, two decimals.")
+
+
+class PredictAnswer(BaseModel):
+    """The reference design's answer."""
+
+    results: list[Prediction]
+
+
+class HuggingFaceParameters(_Strict):
+    """Options of the fill-mask task."""
+
+    top_k: int | None = Field(None, ge=1)
+    targets: list[str] | list[list[str]] | None = None
+
+
+class HuggingFaceBody(_Strict):
+    """The fill-mask task's request."""
+
+    inputs: str | list[str] = Field(examples=["今天天气很[MASK]。"])
+    parameters: HuggingFaceParameters | None = None
+    options: dict[str, bool] | None = Field(None, description="Taken from older clients; has no effect.")
+    request_id: str | None = None
+
+
+class HuggingFaceFilling(BaseModel):
+    """One filling of the fill-mask task."""
+
+    score: float
+    token: int
+    token_str: str
+    sequence: str
+
+
+class HuggingFaceAnswer(RootModel[list[HuggingFaceFilling] | list[Any]]):
+    """The fill-mask task's answer."""
+
+
+class Health(BaseModel):
+    """Whether the model is loaded."""
+
+    status: str
+
+
+class Model(BaseModel):
+    """The model that answers."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    digest: str
+    vocabulary_size: int
+    limits: dict[str, int]
+    proof: dict[str, Any] | None
+    cpu: list[str]
+
+
+ERRORS: Final[dict[int | str, dict[str, Any]]] = {
+    400: {"model": Error, "description": "Not JSON, not UTF-8, or bad base64"},
+    413: {"model": Error, "description": "Body, batch, text or answer too large"},
+    422: {"model": Error, "description": "Right JSON, wrong content"},
+    500: {"model": Error, "description": "A fault of the service"},
+    503: {"model": Error, "description": "Model not available, or too little time left"},
+}
+
+
+def body(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the OpenAPI description of a request body that the core reads itself."""
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema.pop("$defs", None)
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

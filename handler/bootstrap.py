@@ -1,0 +1,183 @@
+"""Builds everything once per execution environment. The only place that names concrete adapters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from handler.adapters import cpu
+from handler.adapters.artifact import Artifact, open_artifact
+from handler.adapters.memory_cache import MemoryCache
+from handler.core.breaker import GuardedCache
+from handler.core.cache_chain import CacheChain
+from handler.core.errors import CacheUnavailableError, ModelUnavailableError, ResultsQueueError
+from handler.core.ports import ResultsQueue
+from handler.core.service import FillMaskService
+from handler.core.types import Limits
+from handler.settings import Settings
+from handler.telemetry import Telemetry
+
+_CONNECT_S: Final = 1.0  # for the first connection to the table, inside init
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """All that an invocation needs. With a model that cannot be loaded, everything but the model."""
+
+    settings: Settings
+    telemetry: Telemetry
+    limits: Limits
+    cpu: tuple[str, ...]
+    artifact: Artifact | None
+    loaded: FillMaskService | ModelUnavailableError
+    results_queue: ResultsQueue | None
+
+    def service(self) -> FillMaskService:
+        """Return the service.
+
+        Raises:
+            ModelUnavailableError: the model could not be loaded; the same one on every call.
+        """
+        if isinstance(self.loaded, ModelUnavailableError):
+            raise self.loaded
+        return self.loaded
+
+
+@dataclass(slots=True)
+class _Stopwatch:
+    """Milliseconds by part of the init phase."""
+
+    parts: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.parts[name] = (time.perf_counter() - start) * 1000
+
+
+def start(settings: Settings) -> Environment:
+    """Build the environment: the session, the tokenizer, the caches and the clients, connected.
+
+    What fails to load is kept as an error for the requests that need it; importing the function always succeeds.
+    """
+    telemetry = Telemetry(function_name=settings.function_name, level=settings.log_level)
+    watch = _Stopwatch()
+    with watch.part("total"), ThreadPoolExecutor(2, thread_name_prefix="init") as pool:
+        # boto3's import and the first connection run beside the session's creation, which releases Python's lock.
+        shared = pool.submit(_shared_cache, settings, telemetry)
+        artifact: Artifact | None = None
+        limits = settings.limits(settings.max_tokens)
+        loaded: FillMaskService | ModelUnavailableError
+        try:
+            artifact = open_artifact(settings.model_dir)
+            limits = settings.limits(artifact.max_positions)
+            loaded = _service(settings, artifact, limits, shared, pool, watch)
+        except ModelUnavailableError as error:
+            loaded = error
+            telemetry.notice("ERROR", "model not available", problem=str(error), folder=str(settings.model_dir))
+        if artifact is not None and artifact.proof is None:
+            telemetry.notice("WARNING", "this model was exported without proof of its accuracy", model=artifact.name)
+        queue = _results_queue(settings)
+    features = cpu.features()
+    telemetry.initialised(init_ms=watch.parts, cpu=features)
+    return Environment(
+        settings=settings,
+        telemetry=telemetry,
+        limits=limits,
+        cpu=features,
+        artifact=artifact,
+        loaded=loaded,
+        results_queue=queue,
+    )
+
+
+def _service(
+    settings: Settings,
+    artifact: Artifact,
+    limits: Limits,
+    shared: Future[GuardedCache | None],
+    pool: ThreadPoolExecutor,
+    watch: _Stopwatch,
+) -> FillMaskService:
+    verified = pool.submit(artifact.verify)  # also brings the weights into memory while the imports run
+    try:
+        with watch.part("imports"):
+            from handler.adapters.onnx_model import OnnxMaskedLanguageModel
+            from handler.adapters.tokenizer import WordPieceTokenizer
+    except ImportError as error:
+        raise ModelUnavailableError(problem=f"its runtime cannot be imported ({error.name}).") from error
+    verified.result()
+    with watch.part("tokenizer"):
+        tokenizer = WordPieceTokenizer(artifact.path("tokenizer.json"), artifact.special, artifact.vocabulary_size)
+    with watch.part("session"):
+        model = OnnxMaskedLanguageModel(
+            artifact.path("model.onnx"), threads=settings.threads, vocabulary_size=artifact.vocabulary_size
+        )
+    caching = settings.cache_ttl_s > 0
+    service = FillMaskService(
+        tokenizer=tokenizer,
+        model=model,
+        identity=artifact.identity,
+        limits=limits,
+        cache=CacheChain(
+            local=MemoryCache(ttl_s=settings.cache_ttl_s) if caching else None,
+            shared=shared.result(),
+            admit_after=settings.cache_admit_after,
+        ),
+    )
+    with watch.part("first_run"):
+        service.warm_up()
+    return service
+
+
+def _shared_cache(settings: Settings, telemetry: Telemetry) -> GuardedCache | None:
+    if settings.cache_table is None or settings.cache_ttl_s == 0:
+        return None
+    from handler.adapters.dynamodb_cache import DynamoDbCache, create_client
+
+    try:
+        client = create_client(settings.cache_read_ms)
+    except CacheUnavailableError as error:
+        telemetry.notice("WARNING", "the shared cache is off", problem=str(error))
+        return None
+    cache = DynamoDbCache(
+        client, table=settings.cache_table, ttl_s=settings.cache_ttl_s, read_ms=settings.cache_read_ms
+    )
+    guarded = GuardedCache(cache)
+    try:
+        cache.connect(_CONNECT_S)
+    except CacheUnavailableError as error:
+        telemetry.notice(
+            "WARNING", "the shared cache does not answer; it is left alone for a while", problem=str(error)
+        )
+        guarded.trip()
+    return guarded
+
+
+def _results_queue(settings: Settings) -> ResultsQueue | None:
+    if settings.results_queue is None:
+        return None
+    from handler.adapters.sqs_results import SqsResultsQueue, create_client
+
+    try:
+        return SqsResultsQueue(create_client(), settings.results_queue)
+    except ResultsQueueError as error:
+        return _UnreachableQueue(str(error))
+
+
+class _UnreachableQueue:
+    """Stands for a results queue that was asked for and cannot be reached: every record stays in its source queue."""
+
+    def __init__(self, problem: str) -> None:
+        self._problem = problem
+
+    def send(self, messages: Mapping[str, str]) -> Mapping[str, str]:
+        """See handler.core.ports.ResultsQueue."""
+        return dict.fromkeys(messages, self._problem)

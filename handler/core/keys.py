@@ -1,0 +1,40 @@
+"""Cache keys: everything that the model's part of an answer depends on, and nothing else.
+
+What is read from the caller's own string only (offsets, spelling, unknown count, truncation) is never cached, so texts
+that the model cannot tell apart share an entry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from handler.core.types import PreparedText
+
+PAYLOAD_SCHEMA = 1  # raise it whenever a payload or a ranking rule changes its meaning
+
+
+def fill_mask_key(digest: str, text: PreparedText, top_k: int, targets: Sequence[Sequence[int]] | None) -> str:
+    """Return the key of one text's rankings.
+
+    Args:
+        digest: the artifact's.
+        text: the prepared text; its ids, its masks' positions and their neighbours enter the key.
+        top_k: how many candidates are kept for each mask.
+        targets: for each mask the ids that are ranked, or None where the whole vocabulary is.
+
+    Returns:
+        64 hexadecimal digits (SHA-256). Equal keys mean equal uncached answers.
+    """
+    facts = {
+        "artifact": digest,
+        "schema": PAYLOAD_SCHEMA,
+        "operation": "fill-mask",
+        "ids": text.sequence.ids,
+        "masks": text.sequence.mask_positions,
+        "neighbours": [neighbour.value for neighbour in text.neighbours],
+        "top_k": top_k,
+        "targets": targets,
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

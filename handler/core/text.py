@@ -1,0 +1,159 @@
+"""Blanks in the caller's own string: finding them, cutting a window around them, and putting fillings in.
+
+Ids are never decoded into a sentence. That would put spaces between Chinese characters, lower-case everything and lose
+whatever the vocabulary lacks; instead, every answer is the caller's string with the blank replaced at its offsets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from handler.core.errors import (
+    MaskMissingError,
+    MaskMisspeltError,
+    MasksTooFarApartError,
+    TextNotUnicodeError,
+    TextTooLongError,
+    TooManyMasksError,
+)
+from handler.core.ports import Tokenizer
+from handler.core.types import Limits, Mask, MaskedSequence, Neighbour, PreparedText
+from handler.core.vocabulary import Vocabulary, letter_class
+
+# [MASK] in any case, width and bracket of the East Asian keyboard, with spaces inside; and <mask>.
+_LETTERS = "".join(
+    f"[{half}{half.upper()}{chr(ord(half) + 0xFEE0)}{chr(ord(half.upper()) + 0xFEE0)}]" for half in "mask"
+)
+_MASK = re.compile(rf"[\[［【]\s*{_LETTERS}\s*[\]］】]|<{_LETTERS}>")
+
+# What people write when they mean a blank: a mask without or with other brackets, letters swapped, underscores, a box,
+# empty brackets.
+_NEAR_MISS = re.compile(
+    r"(?i)m\s*a\s*s\s*k|[\[［【<(（{]\s*[amsk]{3,5}\s*[\]］】>)）}]|[_＿]{2,}|[□◻▢]|[\[［【(（]\s*[\]］】)）]"
+)
+
+
+def find_masks(text: str) -> tuple[Mask, ...]:
+    """Return the blanks of a text in their order, none overlapping."""
+    return tuple(
+        Mask(index=index, start=found.start(), end=found.end()) for index, found in enumerate(_MASK.finditer(text))
+    )
+
+
+def splice(text: str, mask: Mask, filling: str) -> str:
+    """Return the text with the filling in place of one blank, and not a character changed elsewhere."""
+    return text[: mask.start] + filling + text[mask.end :]
+
+
+def neighbour_of(text: str, mask: Mask) -> Neighbour:
+    """Class what stands directly to the left of a blank in the caller's own string (another blank is no neighbour)."""
+    return letter_class(text[mask.start - 1]) if mask.start > 0 else Neighbour.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """A whole text as tokens, before a window is cut: ids with the blanks in, and which of them are the blanks."""
+
+    ids: list[int]
+    mask_at: list[int]
+    unknown_characters: int
+
+
+class TextPreparer:
+    """Turns a caller's string into what the model reads.
+
+    Args:
+        tokenizer: the model's own.
+        vocabulary: the classes of its tokens.
+        limits: how long a text may be, how many blanks it may have and how many tokens the model sees at once.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary, limits: Limits) -> None:
+        self._tokenizer = tokenizer
+        self._vocabulary = vocabulary
+        self._limits = limits
+
+    def prepare(self, text: str) -> PreparedText:
+        """Find the blanks, encode what stands between them and cut a window around them where the text is too long.
+
+        Raises:
+            TextTooLongError, TextNotUnicodeError, MaskMissingError, MaskMisspeltError, TooManyMasksError,
+            MasksTooFarApartError: the text cannot be answered; each says what to do.
+        """
+        masks = self._checked_masks(text)
+        tokens = self._encode(text, masks)
+        sequence, truncated = self._window(tokens)
+        return PreparedText(
+            text=text,
+            masks=masks,
+            neighbours=tuple(neighbour_of(text, mask) for mask in masks),
+            sequence=sequence,
+            truncated=truncated,
+            unknown_characters=tokens.unknown_characters,
+        )
+
+    def _checked_masks(self, text: str) -> tuple[Mask, ...]:
+        if len(text) > self._limits.max_text_chars:
+            raise TextTooLongError(limit=self._limits.max_text_chars, actual=len(text))
+        if not is_unicode(text):
+            raise TextNotUnicodeError
+        masks = find_masks(text)
+        if not masks:
+            raise MaskMisspeltError if _NEAR_MISS.search(text) else MaskMissingError
+        if len(masks) > self._limits.max_masks:
+            raise TooManyMasksError(limit=self._limits.max_masks, actual=len(masks))
+        return masks
+
+    def _encode(self, text: str, masks: Sequence[Mask]) -> _Tokens:
+        """Encode stretch by stretch, as BERT's tokenizer does: it splits at control tokens before anything else."""
+        ids: list[int] = []
+        mask_at: list[int] = []
+        unknown = 0
+        start = 0
+        special = self._tokenizer.special
+        for end, after in [(mask.start, mask.end) for mask in masks] + [(len(text), -1)]:
+            segment = self._tokenizer.encode(text[start:end])
+            ids += segment.ids
+            unknown += sum(
+                b - a for token_id, (a, b) in zip(segment.ids, segment.offsets, strict=True) if token_id == special.unk
+            )
+            if after >= 0:
+                mask_at.append(len(ids))
+                ids.append(special.mask)
+            start = after
+        return _Tokens(ids, mask_at, unknown)
+
+    def _window(self, tokens: _Tokens) -> tuple[MaskedSequence, bool]:
+        """Cut to what the model sees at once: the blanks, and as much on both sides as fits, in whole words."""
+        room = self._limits.max_tokens - 2  # [CLS] and [SEP]
+        count, first, last = len(tokens.ids), tokens.mask_at[0], tokens.mask_at[-1]
+        begin, end = 0, count
+        if count > room:
+            span = last - first + 1
+            if span > room:
+                raise MasksTooFarApartError(limit=room, actual=span)
+            left = min(first, (room - span) // 2)
+            right = min(count - 1 - last, room - span - left)
+            left = min(first, room - span - right)
+            begin, end = first - left, last + 1 + right
+            while begin < first and self._vocabulary.continues(tokens.ids[begin]):
+                begin += 1
+            while last + 1 < end < count and self._vocabulary.continues(tokens.ids[end]):
+                end -= 1
+        special = self._tokenizer.special
+        sequence = MaskedSequence(
+            ids=(special.cls, *tokens.ids[begin:end], special.sep),
+            mask_positions=tuple(position - begin + 1 for position in tokens.mask_at),
+        )
+        return sequence, count > room
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a string is made of whole code points: a lone surrogate cannot be sent back as UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Tests, by cost: unit, contract, functional, end to end."""

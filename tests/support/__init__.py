@@ -1,0 +1,1 @@
+"""What tests share: doubles, event builders, servers, and the commands that write generated files."""
