@@ -17,7 +17,8 @@ from typing import Any, Final
 
 from handler import settings
 from handler.core import answers
-from handler.core.errors import TiankongError
+from handler.core.errors import NotUtf8Error, TiankongError
+from handler.core.text import is_unicode
 
 DEFAULT_TEXT: Final = "今天天气真[MASK]啊。"
 _BAR: Final = 24  # columns of a bar that stands for certainty
@@ -40,6 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
         event = {"text": text} if options.top_k is None else {"text": text, "top_k": options.top_k}
         with contextlib.redirect_stdout(log):
             try:
+                if not is_unicode(text):  # bytes of another encoding, which Python keeps as lone surrogates
+                    raise NotUtf8Error
                 answer = lambda_handler(event, None)
             except TiankongError as error:
                 answer = answers.render_error(error, "")
@@ -63,7 +66,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _texts(argument: str | None) -> Iterator[str]:
     if argument == "-":
-        # Bytes that are no UTF-8 become lone surrogates, which the service answers with what to do.
         lines = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="surrogateescape", newline="\n")
         yield from (line for line in (raw.rstrip("\r\n") for raw in lines) if line)
     else:

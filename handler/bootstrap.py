@@ -43,7 +43,8 @@ class Environment:
             ModelUnavailableError: the model could not be loaded; the same one on every call.
         """
         if isinstance(self.loaded, ModelUnavailableError):
-            raise self.loaded
+            # Raised by every request: without this the traceback would grow by each, and keep its frames alive.
+            raise self.loaded.with_traceback(None)
         return self.loaded
 
 

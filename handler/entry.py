@@ -90,12 +90,13 @@ class Function:
         if kind is Kind.OTHER:
             raise EventNotRecognisedError
         environment, deadline = self.environment, events.ContextDeadline(context)
-        service = environment.service()
         if kind is Kind.QUEUE:
-            worker = QueueWorker(service=service, results=environment.results_queue, telemetry=environment.telemetry)
+            worker = QueueWorker(
+                service=environment.service(), results=environment.results_queue, telemetry=environment.telemetry
+            )
             return worker.run(event["Records"], deadline, observation)
-        request = parse_direct(event, environment.limits)
-        answer = service.fill(request, deadline)
+        request = parse_direct(event, environment.limits)  # first: a bad request is one with or without a model
+        answer = environment.service().fill(request, deadline)
         observation.take(answer)
         return answers.render(answer, request, observation.request_id)
 

@@ -16,8 +16,11 @@ from typing import Any, Final
 
 BODY_IS_NO_BASE64: Final = "tiankong.body_is_no_base64"  # set in a repaired event; the HTTP door answers 400
 
-_DIRECT_FIELDS: Final = frozenset({"text", "texts", "inputs", "operation"})
-_WARM_UP_SOURCES: Final = frozenset({"aws.events", "serverless-plugin-warmup"})
+# Any of them makes an event a request, however wrong: the parser tells what is missing, the same at every door.
+_DIRECT_FIELDS: Final = frozenset(
+    {"text", "texts", "inputs", "operation", "top_k", "targets", "parameters", "options", "request_id"}
+)
+_WARM_UP_SOURCES: Final = ("aws.events", "aws.scheduler", "serverless-plugin-warmup")
 
 
 class Kind(Enum):
@@ -49,7 +52,7 @@ def kind_of(event: object) -> Kind:
         return Kind.WARM_UP
     if _is_queue_batch(event):
         return Kind.QUEUE
-    if "httpMethod" in event or isinstance(_part(_part(event, "requestContext"), "http").get("method"), str):
+    if _method(event) is not None:
         return Kind.HTTP
     if _DIRECT_FIELDS & set(event):
         return Kind.DIRECT
@@ -68,7 +71,7 @@ def _is_queue_batch(event: Mapping[str, Any]) -> bool:
 def request_id(event: object, context: object) -> str:
     """Return the id that API Gateway gave the request, otherwise the invocation's, otherwise a new one."""
     given = _part(event, "requestContext").get("requestId")
-    return str(given or getattr(context, "aws_request_id", None) or uuid.uuid4())
+    return _whole_characters(given or getattr(context, "aws_request_id", None) or uuid.uuid4())
 
 
 def stage(event: object) -> str:
@@ -80,86 +83,113 @@ def stage(event: object) -> str:
 def outer_prefix(event: object) -> str:
     """Return what stood before the event's path in the address that the caller used: REST APIs take the stage off."""
     outer = _part(event, "requestContext").get("path")
-    path = event.get("path") if isinstance(event, dict) else None
-    if isinstance(outer, str) and isinstance(path, str) and path != "/" and outer.endswith(path):
-        return outer[: -len(path)].rstrip("/")
-    if path == "/" and isinstance(outer, str):
-        return outer.rstrip("/")
-    return ""
+    path = event.get("path") if isinstance(event, Mapping) else None
+    if not isinstance(outer, str) or not isinstance(path, str):
+        return ""
+    outer, path = outer.rstrip("/"), path.rstrip("/")
+    return outer.removesuffix(path).rstrip("/") if outer.endswith(path) else ""
 
 
 def repaired(event: Mapping[str, Any]) -> dict[str, Any]:
     """Return an HTTP event with every key that Mangum reads, of the type that it expects.
 
     Nulls become empty, header values become strings, an object as body becomes its JSON, and a body that cannot be
-    decoded is marked, so that the caller gets a 400 instead of an exception.
+    decoded is marked, so that the caller gets a 400 instead of an exception. Queries and cookies, which no route
+    reads, are left out: what is not there cannot be malformed.
     """
     whole = dict(event)
-    context = dict(_part(event, "requestContext"))
-    whole["headers"] = _strings(event.get("headers"))
-    whole["body"], whole["isBase64Encoded"], bad = _body(event.get("body"), bool(event.get("isBase64Encoded")))
+    headers = _headers(event)
+    whole["headers"] = headers
+    whole["body"], whole["isBase64Encoded"], bad = _body(event.get("body"), event.get("isBase64Encoded"))
     if bad:
         whole[BODY_IS_NO_BASE64] = True
-    if isinstance(context.get("http"), Mapping):
-        http = dict(context["http"])
-        path = http.get("path") or event.get("rawPath") or "/"
-        context["http"] = {**http, "path": str(path), "sourceIp": str(http.get("sourceIp") or "")}
-        whole["version"] = "2.0"
-        whole["rawQueryString"] = str(event.get("rawQueryString") or "")
-        if not isinstance(event.get("cookies"), list):
-            whole.pop("cookies", None)
-    else:
-        multi = event.get("multiValueHeaders")
-        whole["path"] = str(event.get("path") or "/")
-        whole["httpMethod"] = str(event.get("httpMethod"))
-        for name in ("queryStringParameters", "multiValueQueryStringParameters"):
-            whole[name] = event.get(name) if isinstance(event.get(name), Mapping) else {}
-        if isinstance(multi, Mapping):
-            whole["multiValueHeaders"] = {
-                str(name): [str(value) for value in values]
-                for name, values in multi.items()
-                if isinstance(values, list)
-            }
+    for name in ("cookies", "queryStringParameters", "multiValueQueryStringParameters"):
+        whole.pop(name, None)
+    context = dict(_part(event, "requestContext"))
+    for name in ("path", "stage"):
+        if isinstance(context.get(name), str):
+            context[name] = _whole_characters(context[name])
+    method = (_method(event) or "").upper()
+    if isinstance(event.get("httpMethod"), str):
+        whole["path"] = _path(event.get("path"))
+        whole["httpMethod"] = method
+        if isinstance(event.get("multiValueHeaders"), Mapping):  # a load balancer wants its answer in the same form
+            whole["multiValueHeaders"] = {name: [value] for name, value in headers.items()}
         else:
             whole.pop("multiValueHeaders", None)
         if "elb" not in context:
             whole.setdefault("resource", "/{proxy+}")
             whole.pop("version", None)  # an HTTP API that speaks format 1.0: a REST event in all but this
-        identity = context.get("identity")
-        context["identity"] = identity if isinstance(identity, Mapping) else {}
+        context["identity"] = _part(context, "identity")
+    else:
+        http = _part(context, "http")
+        path = _path(http.get("path") or event.get("rawPath"))
+        context.pop("elb", None)
+        context["http"] = {**http, "method": method, "path": path, "sourceIp": str(http.get("sourceIp") or "")}
+        whole["version"] = "2.0"
+        whole["rawQueryString"] = ""
     whole["requestContext"] = context
     return whole
 
 
-def _body(body: object, encoded: bool) -> tuple[str, bool, bool]:
+def _method(event: Mapping[str, Any]) -> str | None:
+    """Return the HTTP method of an event of any format; None for one that is no HTTP event.
+
+    Hand-written events of format 2.0 often lack the request context. Their route key may tell the method; otherwise a
+    body does.
+    """
+    for method in (event.get("httpMethod"), _part(_part(event, "requestContext"), "http").get("method")):
+        if isinstance(method, str):
+            return method
+    if not isinstance(event.get("rawPath"), str):
+        return None
+    from_route, _, path = str(event.get("routeKey") or "").partition(" ")
+    return from_route if path else "POST" if event.get("body") else "GET"
+
+
+def _path(path: object) -> str:
+    return "/" + _whole_characters(path or "").removeprefix("/")
+
+
+def _body(body: object, encoded: object) -> tuple[str, bool, bool]:
     """Return the body as base64, that it is, and whether it could not be read."""
     if body is None or body == "":
         return "", False, False
-    if encoded:
+    if isinstance(body, str) and encoded in (True, "true"):
         try:
-            base64.b64decode(str(body).encode("ascii", "replace"), validate=True)
+            base64.b64decode(body.encode("ascii", "replace"), validate=True)
         except (binascii.Error, ValueError):
             return "", False, True
-        return str(body), True, False
-    text = body if isinstance(body, str) else json.dumps(body)
+        return body, True, False
     # Half a surrogate pair is no UTF-8. Passed on as it is, it is found, and refused, where bodies are read.
+    text = body if isinstance(body, str) else _json(body)
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii"), True, False
 
 
-def _strings(headers: object) -> dict[str, str]:
-    if not isinstance(headers, Mapping):
-        return {}
-    clean = {str(name): _header_value(value) for name, value in headers.items() if value is not None}
-    port = next((value for name, value in clean.items() if name.lower() == "x-forwarded-port"), "80")
-    if not port.isdecimal():
-        clean = {name: value for name, value in clean.items() if name.lower() != "x-forwarded-port"}
-    host = next((value for name, value in clean.items() if name.lower() == "host"), "")
+def _json(body: object) -> str:
+    try:
+        return json.dumps(body)
+    except (RecursionError, TypeError, ValueError):
+        return ""  # nested too deeply, most likely: refused like such a body sent as text
+
+
+def _headers(event: Mapping[str, Any]) -> dict[str, str]:
+    """Return one string for each header, by its lower-case name, without those that Mangum could not read."""
+    clean: dict[str, str] = {}
+    for name, value in [*_part(event, "headers").items(), *_part(event, "multiValueHeaders").items()]:
+        values = [part for part in (value if isinstance(value, list) else [value]) if part is not None]
+        if values:
+            clean[_whole_characters(name).lower()] = ", ".join(map(_whole_characters, values))
+    if not clean.get("x-forwarded-port", "80").isdecimal():
+        del clean["x-forwarded-port"]
+    host = clean.get("host", "")
     if ":" in host and (host.count(":") > 1 or not host.rpartition(":")[2].isdecimal()):
-        clean = {name: value for name, value in clean.items() if name.lower() != "host"}
+        del clean["host"]
     return clean
 
 
-def _header_value(value: object) -> str:
+def _whole_characters(value: object) -> str:
+    """Return the value as text that can be sent: half of a surrogate pair becomes a question mark."""
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 
 from handler.api import compat, docs, routes
+from handler.api.cross_origin import CrossOrigin
 from handler.api.errors import CatchAll, http_exception, tiankong_error
+from handler.api.methods import HeadAsGet
 from handler.api.observing import Observing
 from handler.api.paths import PathPrefix
 from handler.core.errors import TiankongError
@@ -27,6 +29,15 @@ DESCRIPTION: Final = """
 Chinese fill-in-the-blank: each `[MASK]` of a text gets ranked candidates, spliced into the text as it was sent.
 Offsets count code points. Scores are the softmax over the whole vocabulary.
 """
+
+# FastAPI's own would send messages of exceptions, which may quote the caller's text, to wherever the environment says.
+_NO_TELEMETRY: Final[TelemetryConfig] = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +69,7 @@ def create_app(backend: Backend, *, cors_origins: tuple[str, ...] = (), base_pat
     if cors_origins:
         middleware.append(
             Middleware(
-                CORSMiddleware,
+                CrossOrigin,
                 allow_origins=list(cors_origins),
                 allow_methods=["GET", "HEAD", "POST"],
                 allow_headers=["*"],
@@ -66,7 +77,7 @@ def create_app(backend: Backend, *, cors_origins: tuple[str, ...] = (), base_pat
                 max_age=86_400,
             )
         )
-    middleware.append(Middleware(CatchAll, fault=backend.fault))
+    middleware += [Middleware(CatchAll, fault=backend.fault), Middleware(HeadAsGet)]
     app = FastAPI(
         title="Tiankong 填空",
         version="1",
@@ -75,6 +86,7 @@ def create_app(backend: Backend, *, cors_origins: tuple[str, ...] = (), base_pat
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,  # a redirect makes some clients lose the body
+        telemetry=_NO_TELEMETRY,
         middleware=middleware,
         exception_handlers={TiankongError: tiankong_error, HTTPException: http_exception},
     )

@@ -94,7 +94,7 @@ async def asset(request: Request) -> Response:
         raise HTTPException(404)
     content, etag = _asset(name)
     headers = {"ETag": etag, "Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff"}
-    if request.headers.get("if-none-match") == etag:
+    if _matches(request.headers.get("if-none-match", ""), etag):
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type=_ASSETS[name][2])
 
@@ -108,6 +108,11 @@ def _asset(name: str) -> tuple[bytes, str]:
     package, path, _ = _ASSETS[name]
     content = files(package).joinpath(path).read_bytes()
     return content, f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+
+
+def _matches(condition: str, etag: str) -> bool:
+    """Compare as RFC 9110 asks for If-None-Match: any of a list, and weakly, since a proxy that compresses weakens."""
+    return any(tag.strip().removeprefix("W/") in (etag, "*") for tag in condition.split(","))
 
 
 def _page(template: str, request: Request) -> Response:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.api.language import language_of
+from handler.api.methods import allowed_methods
 from handler.api.observing import observation_of
 from handler.core import answers
 from handler.core.errors import (
@@ -88,8 +89,10 @@ async def tiankong_error(request: Request, error: Exception) -> Response:
 async def http_exception(request: Request, error: Exception) -> Response:
     """Answer an error of the framework's routing: 404 and 405."""
     assert isinstance(error, HTTPException)  # registered for nothing else
-    ours = MethodNotAllowedError() if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED else NotFoundError()
-    return error_response(request, ours, error.status_code, error.headers)
+    if error.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
+        return error_response(request, NotFoundError(), error.status_code, error.headers)
+    allow = ", ".join(allowed_methods(request.scope, request.app.router.routes))
+    return error_response(request, MethodNotAllowedError(), error.status_code, {"Allow": allow})
 
 
 class CatchAll:

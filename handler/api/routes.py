@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from http import HTTPStatus
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -12,7 +11,6 @@ from starlette.responses import Response
 from handler.api.answering import answer, backend_of
 from handler.api.errors import json_response
 from handler.api.schemas import ERRORS, FillMaskAnswer, FillMaskBody, Health, Model, body
-from handler.core.errors import ModelUnavailableError
 from handler.core.requests import parse_native
 
 router = APIRouter()
@@ -39,8 +37,5 @@ async def model(request: Request) -> Response:
 @router.get("/healthz", summary="Ready or not, without inference", responses={200: {"model": Health}})
 async def healthz(request: Request) -> Response:
     """200 when the model is loaded, 503 when it could not be."""
-    try:
-        backend_of(request).service()
-    except ModelUnavailableError:
-        return json_response({"status": "unavailable"}, HTTPStatus.SERVICE_UNAVAILABLE)
+    backend_of(request).service()
     return json_response({"status": "ready"})

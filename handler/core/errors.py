@@ -204,9 +204,12 @@ class TargetListsMismatchError(InvalidInputError):
 
 
 class EventNotRecognisedError(TiankongError):
-    """The function was invoked with something that is no request at all."""
+    """The function was invoked with something that is no request at all.
 
-    code = "event_not_recognised"
+    Its type is that of RequestInvalidError, which the same JSON gets at the other doors.
+    """
+
+    code = "request_invalid"
     english = (
         'This function takes {{"text": "…[MASK]…"}}, {{"texts": [...]}} or {{"inputs": ...}} as a direct event, '
         "an HTTP event of API Gateway (REST or HTTP API), of a function URL or of a load balancer, an SQS batch, "
