@@ -1,4 +1,4 @@
-"""Checkpoints: the resumable state of a run, and the Hugging Face folder (BertForMaskedLM) made from it or read as a start."""
+"""Checkpoints: the resumable state of a run, and Hugging Face folders (BertForMaskedLM), written and read."""
 
 import json
 import os

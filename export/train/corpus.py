@@ -1,4 +1,6 @@
-"""Download the sources and write the corpus: python -m export.train.corpus --out DIR
+"""Download the sources and write the corpus.
+
+    python -m export.train.corpus --out DIR
 
 DIR gets one text file per kind and part, one document a line (train_poem.txt, dev_news.txt, heldout_review.txt, …),
 idioms.tsv (idiom, frequency), and manifest.json with counts and digests. The same packages give the same bytes.
@@ -52,7 +54,9 @@ def assembled(split: Iterable[Document], extra: Iterable[Document], idioms: list
         parts[part_of(document.text)].setdefault(document.kind, []).append(document.text)
     for document in deduplicated(extra):
         parts["train"].setdefault(document.kind, []).append(document.text)
-    unseen = fingerprints_of_all(text for part in ("heldout", "dev") for texts in parts[part].values() for text in texts)
+    unseen = fingerprints_of_all(
+        text for part in ("heldout", "dev") for texts in parts[part].values() for text in texts
+    )
     dropped = {}
     for kind, texts in parts["train"].items():
         kept = [text for text in texts if unseen.isdisjoint(fingerprints(text))]
@@ -98,7 +102,9 @@ def write(corpus: Corpus, out: Path) -> dict[str, object]:
     """Write the corpus files; returns the manifest."""
     out.mkdir(parents=True, exist_ok=True)
     contents = {
-        f"{part}_{kind}.txt": "\n".join(texts) + "\n" for part, kinds in corpus.parts.items() for kind, texts in kinds.items()
+        f"{part}_{kind}.txt": "\n".join(texts) + "\n"
+        for part, kinds in corpus.parts.items()
+        for kind, texts in kinds.items()
     }
     contents["idioms.tsv"] = "".join(f"{word}\t{frequency}\n" for word, frequency in corpus.idioms)
     files = {}

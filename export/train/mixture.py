@@ -113,7 +113,9 @@ def read_rows(corpus: Path, tokenizer: Tokenizer) -> dict[str, list[Row]]:
 class Mixture:
     """An endless, seekable sequence of batches."""
 
-    def __init__(self, rows: dict[str, list[Row]], seed: int, batch_tokens: int, shares: dict[str, float] | None = None):
+    def __init__(
+        self, rows: dict[str, list[Row]], seed: int, batch_tokens: int, shares: dict[str, float] | None = None
+    ):
         """Work out how many rows of each kind make its share of a round."""
         self.rows = rows
         self.seed = seed

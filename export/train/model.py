@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn.functional import gelu, linear
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Block(nn.Module):
         weights = torch.softmax((query @ key.transpose(-1, -2)) * width**-0.5 + bias, -1)
         mixed = (weights @ value).transpose(1, 2).reshape(batch, -1, hidden)
         at = self.attention_norm(at + self.output(mixed))
-        normed: Tensor = self.norm(at + self.down(F.gelu(self.up(at))))
+        normed: Tensor = self.norm(at + self.down(gelu(self.up(at))))
         return normed
 
 
@@ -89,8 +89,8 @@ class MaskedModel(nn.Module):
             x = block(x, bias, x)
         chosen = torch.gather(x, 1, at[:, :, None].expand(-1, -1, x.shape[2]))
         x = last(x, bias, chosen)
-        x = self.transform_norm(F.gelu(self.transform(x)))
-        return F.linear(x, self.words.weight, self.bias).float()
+        x = self.transform_norm(gelu(self.transform(x)))
+        return linear(x, self.words.weight, self.bias).float()
 
 
 def deepened(model: MaskedModel, layers: int) -> MaskedModel:
@@ -100,7 +100,9 @@ def deepened(model: MaskedModel, layers: int) -> MaskedModel:
     comes close, and training goes on from nearly the same loss.
     """
     old = model.shape
-    new = MaskedModel(Shape(vocab=old.vocab, layers=layers, hidden=old.hidden, heads=old.heads, positions=old.positions))
+    new = MaskedModel(
+        Shape(vocab=old.vocab, layers=layers, hidden=old.hidden, heads=old.heads, positions=old.positions)
+    )
     state = {name: value for name, value in model.state_dict().items() if not name.startswith("blocks.")}
     origin = [index * old.layers // layers for index in range(layers)]
     blocks = model.state_dict()

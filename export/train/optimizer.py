@@ -23,7 +23,8 @@ def orthogonalised(matrix: Tensor) -> Tensor:
     for _ in range(_ITERATIONS):
         gram = x @ x.transpose(-1, -2)
         x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.transpose(-1, -2) if tall else x
+    result: Tensor = x.transpose(-1, -2) if tall else x
+    return result
 
 
 class MixedOptimizer:

