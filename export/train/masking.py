@@ -2,16 +2,18 @@
 
 Every hidden entry is shown as [MASK] (no random or kept entries: the service only ever asks for masks). Idioms are
 hidden on purpose more often than by chance: in half of the places where one stands, one or two of its characters.
+Punctuation is hidden four times more rarely than characters: a seventh of a poem, it teaches next to nothing there.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from export.train.mixture import Batch, Row
-from export.train.tokenizer import Tokenizer
+from export.train.tokenizer import PUNCTUATION, Tokenizer
 
 Ids = NDArray[np.int64]
 
@@ -26,7 +28,9 @@ class MaskedBatch:
     labels: Ids  # (batch, queries), what was hidden; IGNORE in unused places
 
 
-IGNORE = -100
+IGNORE: Final = -100
+_PUNCTUATION_RARITY: Final = 4.0
+_NEVER: Final = 1e9
 
 
 class Masker:
@@ -36,6 +40,7 @@ class Masker:
         """Take the idioms to look for and the share of entries to hide."""
         self.tokenizer = tokenizer
         self.rate = rate
+        self.punctuation = np.array([tokenizer.ids[mark] for mark in dict.fromkeys(PUNCTUATION)])
         self.idioms = {tokenizer.encode(word).tobytes() for word in idioms}
 
     def mask(self, batch: Batch, rng: np.random.Generator) -> MaskedBatch:
@@ -43,7 +48,7 @@ class Masker:
         rows, width = batch.rows, batch.bucket
         ids = np.full((len(rows), width), self.tokenizer.pad_id, np.int64)
         ids[:, 0] = self.tokenizer.start_id
-        noise = rng.random(ids.shape)
+        noise = rng.exponential(size=ids.shape)  # the smallest of a row are hidden
         noise_of_idioms = rng.random((len(rows), 3))
         for index, row in enumerate(rows):
             ids[index, 1 : 1 + len(row)] = row
@@ -51,11 +56,12 @@ class Masker:
             if noise_of_idioms[index, 0] < 0.5:
                 for start in self._idioms_in(row):
                     first, second = int(noise_of_idioms[index, 1] * 4), int(noise_of_idioms[index, 2] * 4)
-                    noise[index, [1 + start + first, 1 + start + second]] -= 1  # below all others: hidden first
+                    noise[index, [1 + start + first, 1 + start + second]] = -1.0  # before all others
         special = np.isin(
             ids, [self.tokenizer.pad_id, self.tokenizer.start_id, self.tokenizer.end_id, self.tokenizer.unknown_id]
         )
-        noise[special] = 2
+        noise[np.isin(ids, self.punctuation)] *= _PUNCTUATION_RARITY
+        noise[special] = _NEVER
         lengths = np.array([len(row) for row in rows])
         counts = np.maximum(1, np.round(lengths * self.rate)).astype(np.int64)
         counts = np.maximum(counts, np.minimum((noise < 0).sum(1), 1 + counts))
@@ -63,7 +69,7 @@ class Masker:
         at = np.argpartition(noise, most - 1, axis=1)[:, :most] if most < width else np.argsort(noise, axis=1)
         at = np.take_along_axis(at, np.argsort(np.take_along_axis(noise, at, 1), 1), 1)
         labels = np.take_along_axis(ids, at, 1)
-        unused = (np.arange(most) >= counts[:, None]) | (np.take_along_axis(noise, at, 1) >= 2)
+        unused = (np.arange(most) >= counts[:, None]) | (np.take_along_axis(noise, at, 1) >= _NEVER)
         labels[unused] = IGNORE
         at[unused] = 0
         real = ids != self.tokenizer.pad_id

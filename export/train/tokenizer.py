@@ -25,6 +25,7 @@ PUNCTUATION: Final = "，。！？、；：,.!?;:()（）《》〈〉「」『�
 LATIN: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 MIN_COUNT: Final = 6  # rarer characters become [UNK]
 _WORD: Final = re.compile(r"[a-z0-9]+|\S")
+_BY_WORDS: Final = re.compile(r"[a-z0-9\s]|[^\x00-\uffff]")
 
 
 class Tokenizer:
@@ -34,6 +35,10 @@ class Tokenizer:
         """Take the entries in the order of their numbers."""
         self.entries = tuple(entries)
         self.ids = {entry: number for number, entry in enumerate(self.entries)}
+        self._table = np.full(0x10000, self.ids[UNKNOWN], np.int16)
+        for entry, number in self.ids.items():
+            if len(entry) == 1 and ord(entry) < 0x10000:
+                self._table[ord(entry)] = number
         self.pad_id, self.unknown_id, self.start_id, self.end_id, self.mask_id = (self.ids[entry] for entry in SPECIAL)
 
     @classmethod
@@ -47,6 +52,9 @@ class Tokenizer:
 
     def encode(self, text: str) -> NDArray[np.int16]:
         """Entry numbers of a text, without the special entries at its ends; [MASK] in it is the mask."""
+        text = text if MASK in text else normalised(text)
+        if MASK not in text and not _BY_WORDS.search(text):  # nearly all Chinese text: one look-up a character
+            return self._table[np.frombuffer(text.encode("utf-16-le"), np.uint16)]
         numbers: list[int] = []
         for index, piece in enumerate(text.split(MASK)):
             if index:

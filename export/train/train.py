@@ -3,9 +3,8 @@
     python -m export.train.train --corpus DIR --out DIR --minutes N [--init FOLDER]
 
 DIR/state/run.pt is the resumable state; the same command again goes on from it, also after SIGTERM. DIR/final is the
-Hugging Face folder,
-written at the end of the decay. With --steps in place of --minutes the result is a function of the corpus, the seed and
-the number of steps (on one machine with one number of threads).
+Hugging Face folder, written at the end of the decay. With --steps in place of --minutes the result is a function of the
+corpus, the seed and the number of steps (on one machine with one number of threads).
 """
 
 import argparse
