@@ -40,7 +40,9 @@ class WordPieceTokenizer:
         self.special = special
         control = self._tokenizer.get_added_tokens_decoder()
         self.special_ids = frozenset(token_id for token_id, token in control.items() if token.special)
-        if not {special.unk, special.cls, special.sep, special.mask} <= self.special_ids:
+        named = {special.unk, special.cls, special.sep, special.mask}
+        framed = self._tokenizer.encode("").ids  # [CLS] and [SEP] as the file itself puts them, where it does
+        if len(named) < 4 or not named <= self.special_ids or framed not in ([], [special.cls, special.sep]):
             raise ArtifactCorruptError(problem=f"{path.name} does not agree with the manifest on the special ids.")
 
     def encode(self, segment: str) -> EncodedSegment:

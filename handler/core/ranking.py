@@ -11,16 +11,33 @@ from handler.core.types import BoolArray, FloatArray, Ranking, ScoredToken
 
 
 def softmax(logits: FloatArray) -> FloatArray:
-    """Return the softmax over the last axis, in float32, shifted by the maximum so that nothing overflows.
+    """Return the softmax over the last axis, in float32.
 
     Raises:
         InferenceError: a logit is not finite; such an answer would be no JSON either.
     """
-    if not np.isfinite(logits).all():
-        raise InferenceError
-    exponentials: FloatArray = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    exponentials: FloatArray = np.exp(_shifted(logits))
     exponentials /= exponentials.sum(axis=-1, keepdims=True)
     return exponentials
+
+
+def log_softmax(logits: FloatArray) -> FloatArray:
+    """Return the logarithm of the softmax over the last axis, in float32.
+
+    Raises:
+        InferenceError: a logit is not finite.
+    """
+    shifted = _shifted(logits)
+    log_probabilities: FloatArray = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return log_probabilities
+
+
+def _shifted(logits: FloatArray) -> FloatArray:
+    """Shift by the maximum, so that no exponential overflows."""
+    if not np.isfinite(logits).all():
+        raise InferenceError
+    shifted: FloatArray = logits - logits.max(axis=-1, keepdims=True)
+    return shifted
 
 
 def best(logits: FloatArray, allowed: BoolArray, top_k: int) -> Ranking:
@@ -53,7 +70,7 @@ def among(logits: FloatArray, targets: Sequence[int], top_k: int) -> Ranking:
 
     Args:
         logits: float32 (vocab,).
-        targets: ids, each once.
+        targets: ids, each once. Their order changes nothing, not even the last digit of a sum of float32.
         top_k: how many to return at most.
 
     Returns:
@@ -61,7 +78,7 @@ def among(logits: FloatArray, targets: Sequence[int], top_k: int) -> Ranking:
     """
     if not targets:
         return ()
-    ids = np.asarray(targets, dtype=np.int64)
+    ids = np.asarray(sorted(targets), dtype=np.int64)
     scores, shares = softmax(logits), softmax(logits[ids])
     order = np.lexsort((ids, -logits[ids]))[:top_k]
     return tuple(

@@ -7,6 +7,7 @@ whatever the vocabulary lacks; instead, every answer is the caller's string with
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,9 +48,19 @@ def splice(text: str, mask: Mask, filling: str) -> str:
     return text[: mask.start] + filling + text[mask.end :]
 
 
+def splice_all(text: str, masks: Sequence[Mask], fillings: Sequence[str]) -> str:
+    """Return the text with a filling in place of each blank, and not a character changed elsewhere."""
+    for mask, filling in reversed(list(zip(masks, fillings, strict=True))):
+        text = splice(text, mask, filling)
+    return text
+
+
 def neighbour_of(text: str, mask: Mask) -> Neighbour:
     """Class what stands directly to the left of a blank in the caller's own string (another blank is no neighbour)."""
-    return letter_class(text[mask.start - 1]) if mask.start > 0 else Neighbour.NONE
+    at = mask.start - 1
+    while at >= 0 and unicodedata.category(text[at]) == "Mn":
+        at -= 1  # an accent belongs to its letter, as the tokenizer has it
+    return letter_class(text[at]) if at >= 0 else Neighbour.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,11 +39,12 @@ def is_han(character: str) -> bool:
 @lru_cache(maxsize=4096)
 def letter_class(character: str) -> Neighbour:
     """Class a character as the left neighbour of a blank; see Neighbour."""
-    if not character.isalnum() or is_han(character):
-        return Neighbour.NONE
-    if character.isdecimal() or unicodedata.name(character, "").startswith(("LATIN", "FULLWIDTH LATIN")):
+    if character.isdecimal():
         return Neighbour.LATIN
-    return Neighbour.OTHER
+    if not character.isalpha() or is_han(character):  # numbers that are no digits (〇, ², ①) begin no word
+        return Neighbour.NONE
+    latin = unicodedata.name(character, "").startswith(("LATIN", "FULLWIDTH LATIN"))
+    return Neighbour.LATIN if latin else Neighbour.OTHER
 
 
 def _is_clean(surface: str) -> bool:

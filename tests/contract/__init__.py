@@ -1,0 +1,1 @@
+"""One suite over every cache, and what becomes of an answer when a cache fails."""
