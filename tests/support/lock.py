@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +22,13 @@ NOT_IN_THE_IMAGE = (
     "click", "colorama", "filelock", "fsspec", "h11", "hf-xet", "httpcore2", "httpx2", "httpx2-jsfetch",
     "huggingface-hub", "pyyaml", "tqdm", "truststore",
 )  # fmt: skip
+
+# Tools that pin versions which the project's own dependencies exclude, so that each set lives in an environment of its
+# own under build/: the SAM CLI with checkov, and the local cloud with what expands a SAM template for it.
+TOOLS = {
+    ROOT / "locks" / "infra.txt": ("aws-sam-cli==1.170.0", "checkov==3.2.10"),
+    ROOT / "locks" / "cloud.txt": ("aws-sam-translator==1.115.0", "docker==7.2.0", "ministack==1.5.33"),
+}
 
 LOCKS = {
     RUNTIME: [],
@@ -34,23 +42,22 @@ def main() -> int:
     if "--check" in sys.argv[1:]:
         return check()
     for path, extras in LOCKS.items():
-        command = ["uv", "pip", "compile", "pyproject.toml", "--universal", "--python-version", "3.11", "--quiet"]
-        command += [
-            "--generate-hashes",
-            "--no-emit-index-url",
-            "--no-header",
-            "--no-annotate",
-            *extras,
-            "-o",
-            str(path),
-        ]
         if path == RUNTIME:
-            command += [part for name in NOT_IN_THE_IMAGE for part in ("--no-emit-package", name)]
+            extras = [*extras, *(part for name in NOT_IN_THE_IMAGE for part in ("--no-emit-package", name))]
         else:
-            command += ["--constraint", str(RUNTIME)]
-        print(f"{path.relative_to(ROOT)} …", flush=True)
-        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+            extras = [*extras, "--constraint", str(RUNTIME)]
+        compile_lock(path, "pyproject.toml", extras)
+    for path, requirements in TOOLS.items():
+        compile_lock(path, "-", [], "\n".join(requirements))
     return 0
+
+
+def compile_lock(path: Path, source: str, options: Sequence[str], stdin: str | None = None) -> None:
+    """Write one list, from a file of requirements or from standard input."""
+    command = ["uv", "pip", "compile", source, "--universal", "--python-version", "3.11", "--quiet"]
+    command += ["--generate-hashes", "--no-emit-index-url", "--no-header", "--no-annotate", *options, "-o", str(path)]
+    print(f"{path.relative_to(ROOT)} …", flush=True)
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, input=stdin, text=True)
 
 
 def check() -> int:
@@ -61,6 +68,7 @@ def check() -> int:
         RUNTIME: project["dependencies"],
         ROOT / "locks" / "serve.txt": project["dependencies"] + extras["serve"],
         ROOT / "locks" / "dev.txt": project["dependencies"] + extras["serve"] + extras["dev"],
+        **TOOLS,
     }
     problems = []
     for path, requirements in wanted.items():
