@@ -14,7 +14,8 @@ from handler.adapters.artifact import Artifact, open_artifact
 from handler.adapters.memory_cache import MemoryCache
 from handler.core.breaker import GuardedCache
 from handler.core.cache_chain import CacheChain
-from handler.core.errors import CacheUnavailableError, ModelUnavailableError, ResultsQueueError
+from handler.core.errors import CacheUnavailableError, InferenceError, ModelUnavailableError, ResultsQueueError
+from handler.core.lexicon import Lexicon
 from handler.core.ports import ResultsQueue
 from handler.core.service import FillMaskService
 from handler.core.types import Limits
@@ -121,6 +122,10 @@ def _service(
         model = OnnxMaskedLanguageModel(
             artifact.path("model.onnx"), threads=settings.threads, vocabulary_size=artifact.vocabulary_size
         )
+    with watch.part("lexicon"):
+        token_ids = {token: token_id for token_id, token in enumerate(tokenizer.vocabulary)}
+        phrases = artifact.lexicon()
+        lexicon = Lexicon(phrases, token_ids) if phrases else None
     caching = settings.cache_ttl_s > 0
     service = FillMaskService(
         tokenizer=tokenizer,
@@ -132,9 +137,13 @@ def _service(
             shared=shared.result(),
             admit_after=settings.cache_admit_after,
         ),
+        lexicon=lexicon,
     )
-    with watch.part("first_run"):
-        service.warm_up()
+    try:
+        with watch.part("first_run"):
+            service.warm_up()
+    except InferenceError as error:
+        raise ModelUnavailableError(problem="its first run failed.") from error
     return service
 
 

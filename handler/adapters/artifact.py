@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from handler.core.errors import ArtifactCorruptError, ArtifactMissingError
+from handler.core.lexicon import Phrases
+from handler.core.lexicon import parse as parse_lexicon
 from handler.core.ports import SpecialIds
 from handler.core.types import ModelIdentity
 
@@ -17,6 +20,8 @@ SCHEMA: Final = 1
 MANIFEST: Final = "manifest.json"
 MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
+_FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")  # no path, and nothing that leads out of the folder
+LEXICON: Final = "lexicon.txt"  # optional
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +52,34 @@ class Artifact:
         """Return where one of its files lies."""
         return self.folder / name
 
+    def lexicon(self) -> Phrases | None:
+        """Return the phrases for joint filling with their frequencies; None where the artifact has no lexicon.
+
+        Raises:
+            ArtifactCorruptError: the file is no lexicon.
+        """
+        if LEXICON not in self.sha256:
+            return None
+        try:
+            return parse_lexicon(self.path(LEXICON).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ArtifactCorruptError(problem=f"{LEXICON} is no lexicon.") from error
+
     def verify(self) -> None:
         """Read every file and compare its digest.
 
         Raises:
+            ArtifactMissingError: a file is gone or cannot be read.
             ArtifactCorruptError: a file is not the one that the manifest describes.
         """
         for name, expected in self.sha256.items():
-            with self.path(name).open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != expected:
-                    raise ArtifactCorruptError(problem=f"{name} is not the file that its manifest describes.")
+            try:
+                with self.path(name).open("rb") as file:
+                    actual = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as error:
+                raise ArtifactMissingError(problem=f"{name} cannot be read.") from error
+            if actual != expected:
+                raise ArtifactCorruptError(problem=f"{name} is not the file that its manifest describes.")
 
 
 def open_artifact(folder: Path) -> Artifact:
@@ -70,7 +93,7 @@ def open_artifact(folder: Path) -> Artifact:
         manifest = json.loads((folder / MANIFEST).read_bytes())
     except OSError as error:
         raise ArtifactMissingError(problem=f"its folder has no readable {MANIFEST}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArtifactCorruptError(problem=f"{MANIFEST} is no JSON.") from error
     artifact = _understood(folder, manifest)
     for name in artifact.sha256:
@@ -86,7 +109,7 @@ def _understood(folder: Path, manifest: Any) -> Artifact:
                 problem=f"{MANIFEST} has schema {manifest['schema']!r}; this version reads {SCHEMA}."
             )
         sha256 = {str(name): str(facts["sha256"]) for name, facts in manifest["files"].items()}
-        if not {MODEL, TOKENIZER} <= set(sha256) or any(Path(name).name != name for name in sha256):
+        if not {MODEL, TOKENIZER} <= set(sha256) or not all(map(_FILE_NAME.fullmatch, sha256)):
             raise ArtifactCorruptError(problem=f"{MANIFEST} must list {MODEL} and {TOKENIZER} by plain names.")
         special = manifest["special_ids"]
         return Artifact(

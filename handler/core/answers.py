@@ -7,11 +7,21 @@ from typing import Any, Final
 
 from handler.core.errors import Language, TiankongError
 from handler.core.requests import FillMaskRequest, Shape
-from handler.core.types import Candidate, FailedText, FilledMask, FilledText, FillMaskAnswer, TargetSet, Timing
+from handler.core.types import (
+    Candidate,
+    FailedText,
+    FilledMask,
+    FilledText,
+    FillMaskAnswer,
+    JointCandidate,
+    TargetSet,
+    Timing,
+)
 
 ENVELOPE_BYTES: Final = 1024  # request id, model, times and brackets
 _TEXT_BYTES: Final = 256  # the fields of one text or mask, without its strings
 _CANDIDATE_BYTES: Final = 320  # keys, numbers and the token of one candidate
+_TOKEN_BYTES: Final = 128  # one token of a joint filling
 
 
 def render(answer: FillMaskAnswer, request: FillMaskRequest, request_id: str, language: Language = "en") -> Any:
@@ -46,10 +56,10 @@ def timing_ms(timing: Timing) -> dict[str, float]:
     }
 
 
-def worst_text_bytes(text: str, masks: int, top_k: int, targets: Sequence[TargetSet] | None) -> int:
+def worst_text_bytes(text: str, masks: int, top_k: int, targets: Sequence[TargetSet] | None, joint_top_k: int) -> int:
     """Return an upper bound of the bytes that one answered text takes, with all the escaping on its way."""
     length = _worst_string_bytes(text)
-    size = _TEXT_BYTES + length
+    size = _TEXT_BYTES + length + joint_top_k * (length + _CANDIDATE_BYTES + masks * _TOKEN_BYTES)
     for index in range(masks):
         count = top_k
         if targets is not None:
@@ -98,6 +108,7 @@ def _native_text(result: FilledText | FailedText, language: Language) -> dict[st
         "unknown_characters": result.unknown_characters,
         "cached": result.cached,
         "masks": [_native_mask(mask) for mask in result.masks],
+        "joint": [_native_joint(candidate) for candidate in result.joint],
     }
 
 
@@ -120,6 +131,18 @@ def _native_candidate(candidate: Candidate) -> dict[str, Any]:
     rendered: dict[str, Any] = {"token": candidate.token, "score": candidate.score, "text": candidate.text}
     if candidate.target_score is not None:
         rendered["target_score"] = candidate.target_score
+    return rendered
+
+
+def _native_joint(candidate: JointCandidate) -> dict[str, Any]:
+    rendered: dict[str, Any] = {
+        "tokens": list(candidate.tokens),
+        "score": candidate.score,
+        "text": candidate.text,
+        "source": candidate.source.value,
+    }
+    if candidate.lexicon_score is not None:
+        rendered["lexicon_score"] = candidate.lexicon_score
     return rendered
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from handler.core.errors import CacheError
 from handler.core.ports import CacheEntry, ResultCache
 
 _COUNTERS = 65_536  # one byte each
 _TOP = 255
+
+# First character of a payload in process memory: whether the shared cache has it as well.
+_SHARED = "+"
+_OWN = "-"
 
 
 class SightCounter:
@@ -69,18 +73,19 @@ class CacheChain:
     def lookup(self, keys: Sequence[str]) -> Lookup:
         """Ask for the payloads of these keys, each key once."""
         sights = {key: self._sights.see(key) for key in keys} if self._shared else {}
-        found, faults = _read(self._local, keys)
+        marked, faults = _read(self._local, keys)
+        found = {key: payload[1:] for key, payload in marked.items()}
         missing = [key for key in keys if key not in found]
         from_shared, more_faults = _read(self._shared, missing) if missing else ({}, 0)
-        faults += more_faults
         # What only this process knows becomes everybody's when it turns out to be frequent.
         frequent = {
-            key: CacheEntry(payload=payload, passes=1)
-            for key, payload in found.items()
-            if sights.get(key) == self._admit_after
+            key: found[key]
+            for key, payload in marked.items()
+            if payload.startswith(_OWN) and sights.get(key, 0) >= self._admit_after
         }
-        faults += _write(self._shared, frequent)
-        faults += _write(self._local, {key: CacheEntry(payload=text, passes=1) for key, text in from_shared.items()})
+        write_faults = _write(self._shared, _entries(frequent))
+        known = from_shared if write_faults else {**from_shared, **frequent}
+        faults += more_faults + write_faults + _write(self._local, _entries(known, _SHARED))
         return Lookup(payloads={**found, **from_shared}, faults=faults)
 
     def store(self, entries: Mapping[str, CacheEntry]) -> int:
@@ -90,7 +95,14 @@ class CacheChain:
             for key, entry in entries.items()
             if self._shared and (entry.passes > 1 or self._sights.count(key) >= self._admit_after)
         }
-        return _write(self._local, entries) + _write(self._shared, worthy)
+        faults = _write(self._shared, worthy)
+        marks = dict.fromkeys(entries, _OWN) if faults else {key: _SHARED if key in worthy else _OWN for key in entries}
+        local = {key: replace(entry, payload=marks[key] + entry.payload) for key, entry in entries.items()}
+        return faults + _write(self._local, local)
+
+
+def _entries(payloads: Mapping[str, str], mark: str = "") -> dict[str, CacheEntry]:
+    return {key: CacheEntry(payload=mark + payload, passes=1) for key, payload in payloads.items()}
 
 
 def _read(cache: ResultCache | None, keys: Sequence[str]) -> tuple[Mapping[str, str], int]:

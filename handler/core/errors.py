@@ -17,6 +17,7 @@ TiankongError
 |   |-- MaskMisspeltError
 |   |-- TooManyMasksError
 |   |-- MasksTooFarApartError
+|   |-- PassBudgetError
 |   |-- TopKInvalidError
 |   |-- TargetsInvalidError
 |   `-- TargetListsMismatchError
@@ -177,6 +178,14 @@ class MasksTooFarApartError(InvalidInputError):
     code = "masks_too_far_apart"
     english = "The blanks span {actual} tokens, more than the {limit} that the model sees at once. Split the text."
     chinese = "这些 [MASK] 跨越 {actual} 个词元，超过模型一次能看到的 {limit} 个。请拆分文本。"
+
+
+class PassBudgetError(InvalidInputError):
+    """A text that takes more model passes than MAX_PASSES."""
+
+    code = "too_many_passes"
+    english = "This text needs more than the {limit} model passes that it may take. Use fewer blanks or a smaller beam."
+    chinese = "这条文本需要的模型计算超过上限 {limit} 次。请减少 [MASK] 或减小 beam。"
 
 
 class TopKInvalidError(InvalidInputError):

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from handler.core.types import PreparedText
 
 PAYLOAD_SCHEMA = 1  # raise it whenever a payload or a ranking rule changes its meaning
 
 
-def fill_mask_key(digest: str, text: PreparedText, top_k: int, targets: Sequence[Sequence[int]] | None) -> str:
+def fill_mask_key(
+    digest: str,
+    text: PreparedText,
+    top_k: int,
+    targets: Sequence[Sequence[int]] | None,
+    joint: Mapping[str, object] | None,
+) -> str:
     """Return the key of one text's rankings.
 
     Args:
@@ -23,6 +29,7 @@ def fill_mask_key(digest: str, text: PreparedText, top_k: int, targets: Sequence
         text: the prepared text; its ids, its masks' positions and their neighbours enter the key.
         top_k: how many candidates are kept for each mask.
         targets: for each mask the ids that are ranked, or None where the whole vocabulary is.
+        joint: the options of joint decoding and what its lexicon reads of the text, or None without.
 
     Returns:
         64 hexadecimal digits (SHA-256). Equal keys mean equal uncached answers.
@@ -36,5 +43,6 @@ def fill_mask_key(digest: str, text: PreparedText, top_k: int, targets: Sequence
         "neighbours": [neighbour.value for neighbour in text.neighbours],
         "top_k": top_k,
         "targets": targets,
+        "joint": joint,
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

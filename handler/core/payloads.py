@@ -2,42 +2,110 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from handler.core.errors import CacheRecordInvalidError
-from handler.core.types import RankedText, ScoredToken
+from handler.core.types import JointFilling, JointSource, RankedText, Ranking, ScoredToken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedRanking:
+    """What the ranking of one blank must be, whatever the model says."""
+
+    entries: int  # how many
+    holds: Callable[[int], bool]  # whether an id may be among them
+    targets: bool  # whether each has its share among targets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What the payload of one text must be."""
+
+    rankings: Sequence[ExpectedRanking]  # one for each mask
+    joint_top_k: int  # joint fillings at most
+    vocabulary_size: int
 
 
 def dump(ranked: RankedText) -> str:
-    """Return the payload: for each mask a list of [id, score, target_score]."""
-    return json.dumps(
-        [[[token.token_id, token.score, token.target_score] for token in ranking] for ranking in ranked.rankings],
-        separators=(",", ":"),
-    )
+    """Return the payload: for each mask a list of [id, score, target_score], then the joint fillings likewise."""
+    rankings = [[[token.token_id, token.score, token.target_score] for token in ranking] for ranking in ranked.rankings]
+    joint = [
+        [filling.token_ids, filling.score, filling.lexicon_score, filling.source.value] for filling in ranked.joint
+    ]
+    return json.dumps([rankings, joint], separators=(",", ":"))
 
 
-def load(payload: str, *, masks: int, vocabulary_size: int) -> RankedText:
+def load(payload: str, expected: Expected) -> RankedText:
     """Read a payload back, exactly.
+
+    Args:
+        payload: any string; a table is open to others.
+        expected: what the text can have been ranked to.
 
     Raises:
         CacheRecordInvalidError: it is not what this version wrote for such a text.
     """
     try:
-        rankings = tuple(tuple(_token(entry, vocabulary_size) for entry in ranking) for ranking in json.loads(payload))
+        rankings, joint = json.loads(payload)
+        if len(joint) > expected.joint_top_k:
+            raise ValueError("more joint fillings than asked for")
+        return RankedText(
+            rankings=tuple(
+                _ranking(entries, shape) for entries, shape in zip(rankings, expected.rankings, strict=True)
+            ),
+            joint=tuple(_filling(entry, expected) for entry in joint),
+        )
     except (ValueError, TypeError, RecursionError) as error:
-        raise CacheRecordInvalidError(problem="a cached payload cannot be read") from error
-    if len(rankings) != masks:
-        raise CacheRecordInvalidError(problem="a cached payload is of another text")
-    return RankedText(rankings=rankings)
+        raise CacheRecordInvalidError(problem="a cached payload is not what was written for this text") from error
 
 
-def _token(entry: object, vocabulary_size: int) -> ScoredToken:
-    if not isinstance(entry, list) or len(entry) != 3:
-        raise ValueError("a ranking entry has three parts")
+def _ranking(entries: object, expected: ExpectedRanking) -> Ranking:
+    if not isinstance(entries, list) or len(entries) != expected.entries:
+        raise ValueError("another number of entries")
+    ranking = tuple(_token(entry, expected) for entry in entries)
+    if len({token.token_id for token in ranking}) != len(ranking):
+        raise ValueError("an id twice")
+    if any(worse.score > better.score for better, worse in itertools.pairwise(ranking)):
+        raise ValueError("not best first")
+    return ranking
+
+
+def _token(entry: Any, expected: ExpectedRanking) -> ScoredToken:
     token_id, score, target_score = entry
-    if type(token_id) is not int or not 0 <= token_id < vocabulary_size:
-        raise ValueError("no id of this vocabulary")
-    for number in (score,) if target_score is None else (score, target_score):
-        if type(number) is not float or not 0 <= number <= 1:
-            raise ValueError("no score")
-    return ScoredToken(token_id=token_id, score=score, target_score=target_score)
+    if (target_score is not None) is not expected.targets:
+        raise ValueError("a share among targets without targets, or none with them")
+    return ScoredToken(
+        token_id=_id(token_id, expected.holds), score=_score(score), target_score=_score_or_none(target_score)
+    )
+
+
+def _filling(entry: Any, expected: Expected) -> JointFilling:
+    token_ids, score, lexicon_score, source = entry
+    if len(token_ids) != len(expected.rankings):
+        raise ValueError("a filling of another text")
+    return JointFilling(
+        token_ids=tuple(_id(token_id, range(expected.vocabulary_size).__contains__) for token_id in token_ids),
+        score=_score(score),
+        lexicon_score=_score_or_none(lexicon_score),
+        source=JointSource(source),
+    )
+
+
+def _id(value: object, holds: Callable[[int], bool]) -> int:
+    if type(value) is not int or not holds(value):
+        raise ValueError("no id that may stand here")
+    return value
+
+
+def _score(value: object) -> float:
+    if type(value) is not float or not 0 <= value <= 1:
+        raise ValueError("no score")
+    return value
+
+
+def _score_or_none(value: object) -> float | None:
+    return None if value is None else _score(value)

@@ -21,6 +21,7 @@ from handler.core.types import Limits
 
 DEFAULT_TOP_K: Final = 5
 MAX_TARGETS: Final = 1000  # enough for every measure word or every character of a class
+MAX_BEAM: Final = 8
 MAX_REQUEST_ID_CHARS: Final = 128
 
 
@@ -45,6 +46,9 @@ class FillMaskRequest:
     targets: tuple[str, ...] | tuple[tuple[str, ...], ...] | None
     request_id: str | None
     shape: Shape
+    joint: bool = False  # fill the blanks of a text together as well
+    lexicon: bool = True  # from known phrases, where some complete the text
+    beam: int = 1  # hypotheses that the model's own joint decoding keeps
 
     @property
     def fails_one_by_one(self) -> bool:
@@ -80,7 +84,7 @@ def parse_native(payload: object, limits: Limits) -> FillMaskRequest:
     Raises:
         RequestInvalidError, TopKInvalidError, TargetsInvalidError, TooManyTextsError: see each.
     """
-    fields = _object(payload, ("text", "texts", "top_k", "targets", "request_id"))
+    fields = _object(payload, ("text", "texts", "top_k", "targets", "joint", "lexicon", "beam", "request_id"))
     if ("text" in fields) == ("texts" in fields):
         _invalid(
             'Send either "text" (a string) or "texts" (a list of strings).',
@@ -94,6 +98,9 @@ def parse_native(payload: object, limits: Limits) -> FillMaskRequest:
         targets=_targets(fields.get("targets")),
         request_id=_request_id(fields.get("request_id")),
         shape=Shape.NATIVE,
+        joint=_joint(fields.get("joint")),
+        lexicon=_flag(fields.get("lexicon"), "lexicon", default=True),
+        beam=_beam(fields.get("beam")),
     )
 
 
@@ -206,6 +213,28 @@ def _top_k(value: object, limits: Limits) -> int | None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= limits.max_top_k:
         raise TopKInvalidError(limit=limits.max_top_k)
+    return value
+
+
+def _joint(value: object) -> bool:
+    if value not in (None, "auto", "off"):
+        _invalid('"joint" must be "auto" or "off".', "joint 必须是 auto 或 off。")
+    return value != "off"
+
+
+def _flag(value: object, field: str, *, default: bool) -> bool:
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        _invalid(f'"{field}" must be true or false.', f"{field} 必须是 true 或 false。")
+    return value
+
+
+def _beam(value: object) -> int:
+    if value is None:
+        return 1
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MAX_BEAM:
+        _invalid(f'"beam" must be a whole number from 1 to {MAX_BEAM}.', f"beam 必须是 1 到 {MAX_BEAM} 之间的整数。")
     return value
 
 

@@ -3,50 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import Final
 
-from handler.core import answers, keys, payloads, ranking, targets
+from handler.core import answers, payloads
 from handler.core.cache_chain import CacheChain
 from handler.core.errors import (
     AnswerTooLargeError,
     CacheRecordInvalidError,
     DeadlineNearError,
+    InferenceError,
     InvalidInputError,
+    TiankongError,
     TooLargeError,
 )
 from handler.core.estimate import RESERVE_MS, RunEstimate
+from handler.core.filling import Filler, Job
+from handler.core.lexicon import Lexicon
+from handler.core.metering import MeteredModel
 from handler.core.ports import CacheEntry, Deadline, MaskedLanguageModel, Tokenizer
-from handler.core.requests import DEFAULT_TOP_K, FillMaskRequest
-from handler.core.text import TextPreparer, splice
+from handler.core.requests import FillMaskRequest
 from handler.core.types import (
-    Candidate,
     FailedText,
-    FilledMask,
     FilledText,
     FillMaskAnswer,
-    FloatArray,
     Limits,
-    Mask,
+    MaskedSequence,
     ModelIdentity,
-    PreparedText,
     RankedText,
-    Ranking,
-    TargetSet,
     Timing,
 )
 from handler.core.vocabulary import Vocabulary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
-    """A text that will be answered, with all that its ranking depends on."""
-
-    prepared: PreparedText
-    targets: tuple[TargetSet, ...] | None  # one for each mask
-    top_k: int
-    key: str
+# The tokens of the first run: a short sentence. A shorter one costs far more for each token, and the estimate for long
+# batches would be too careful.
+_WARM_UP_TOKENS: Final = 16
 
 
 class FillMaskService:
@@ -58,6 +51,7 @@ class FillMaskService:
         identity: what the answers name as their source; its digest enters every cache key.
         limits: what one request may ask for.
         cache: the caches, behind one object that never fails.
+        lexicon: phrases for joint filling, or None.
         clock: seconds, monotonic.
     """
 
@@ -69,23 +63,30 @@ class FillMaskService:
         identity: ModelIdentity,
         limits: Limits,
         cache: CacheChain,
+        lexicon: Lexicon | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.identity = identity
         self.limits = limits
-        self.vocabulary = Vocabulary(tokenizer.vocabulary, tokenizer.special_ids)
-        self._tokenizer = tokenizer
+        self._filler = Filler(tokenizer=tokenizer, lexicon=lexicon, limits=limits, digest=identity.digest)
+        self._special = tokenizer.special
         self._model = model
         self._cache = cache
         self._clock = clock
-        self._preparer = TextPreparer(tokenizer, self.vocabulary, limits)
         self._estimate = RunEstimate()
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What the model may offer."""
+        return self._filler.vocabulary
 
     def warm_up(self) -> None:
         """Run the model once and learn its speed, so that the first caller does not pay for first-run allocations."""
-        prepared = self._preparer.prepare("[MASK]" * 2)
-        self._model.logits([prepared.sequence])
-        self._run(prepared, Timing())
+        filling = [self._special.unk] * (min(_WARM_UP_TOKENS, self.limits.max_tokens) - 3)
+        ids = (self._special.cls, self._special.mask, *filling, self._special.sep)
+        sequence = MaskedSequence(ids=ids, mask_positions=(1,))
+        self._model.logits([sequence])
+        self._metered().logits([sequence])
 
     def fill(self, request: FillMaskRequest, deadline: Deadline) -> FillMaskAnswer:
         """Fill the blanks of every text of a request.
@@ -95,152 +96,108 @@ class FillMaskService:
         Raises:
             InvalidInputError, TooLargeError: the single text, or the request as a whole, cannot be answered.
             DeadlineNearError: too little time is left; refused before the work where that can be told.
-            InferenceError: the runtime failed.
+            InferenceError: the runtime failed, on the single text or on all that a batch needed it for.
         """
-        timing = Timing()
+        timing, model = Timing(), self._metered()
         with self._timed(timing, "total_ms"):
             if deadline.remaining_ms() < RESERVE_MS:
                 raise DeadlineNearError
             with self._timed(timing, "encode_ms"):
                 jobs = [self._job(text, request) for text in request.texts]
                 self._check_answer_size(jobs)
-            ranked, faults, hits = self._ranked([job for job in jobs if isinstance(job, _Job)], deadline, timing)
-            with self._timed(timing, "decode_ms"):
-                results = tuple(
-                    job if isinstance(job, FailedText) else self._compose(job, ranked[job.key], cached=job.key in hits)
-                    for job in jobs
+            by_key = {job.key: job for job in jobs if isinstance(job, Job)}
+            with self._timed(timing, "cache_ms"):
+                lookup = self._cache.lookup(list(by_key))
+            known = self._loaded(lookup.payloads, by_key)
+            missing = [job for key, job in by_key.items() if key not in known]
+            computed, failed = self._computed(missing, deadline, model, timing)
+            # Where nothing at all went through the runtime, a retry may help; an answer of errors would prevent it.
+            broken = not computed and any(isinstance(error, InferenceError) for error in failed.values())
+            if failed and (broken or not request.fails_one_by_one):
+                raise next(iter(failed.values()))
+            with self._timed(timing, "cache_ms"):
+                faults = self._cache.store(
+                    {
+                        key: CacheEntry(payload=payloads.dump(ranked), passes=passes)
+                        for key, (ranked, passes) in computed.items()
+                    }
                 )
+            with self._timed(timing, "decode_ms"):
+                ranked = known | {key: ranked for key, (ranked, _) in computed.items()}
+                results = tuple(self._result(job, ranked, failed, cached=known.keys()) for job in jobs)
+        timing.run_ms = model.run_ms
         return FillMaskAnswer(
             model=self.identity,
             results=results,
             timing=timing,
-            passes=len(ranked) - len(hits),
-            cache_faults=faults,
+            passes=sum(passes for _, passes in computed.values()),
+            cache_faults=lookup.faults + len(lookup.payloads) - len(known) + faults,
         )
 
-    def _job(self, text: str, request: FillMaskRequest) -> _Job | FailedText:
+    def _metered(self) -> MeteredModel:
+        return MeteredModel(self._model, self._estimate, self._clock)
+
+    def _job(self, text: str, request: FillMaskRequest) -> Job | FailedText:
         try:
-            prepared = self._preparer.prepare(text)
-            sets = None
-            if request.targets is not None:
-                sets = targets.resolve(request.targets, len(prepared.masks), self._tokenizer, self.vocabulary)
+            return self._filler.job(text, request)
         except (InvalidInputError, TooLargeError) as error:
             if request.fails_one_by_one:
                 return FailedText(text=text, error=error)
             raise
-        top_k = request.top_k or self._open_top_k(sets)
-        ids = None if sets is None else [sorted(targets_of_mask.spellings) for targets_of_mask in sets]
-        return _Job(
-            prepared=prepared,
-            targets=sets,
-            top_k=top_k,
-            key=keys.fill_mask_key(self.identity.digest, prepared, top_k, ids),
-        )
 
-    def _open_top_k(self, sets: tuple[TargetSet, ...] | None) -> int:
-        """Where the caller left top_k open: a handful of candidates, but every target that was asked for."""
-        if sets is None:
-            return min(DEFAULT_TOP_K, self.limits.max_top_k)
-        return max(1, *(len(targets_of_mask.spellings) for targets_of_mask in sets), 1)
-
-    def _check_answer_size(self, jobs: Sequence[_Job | FailedText]) -> None:
+    def _check_answer_size(self, jobs: Sequence[Job | FailedText]) -> None:
         worst = answers.ENVELOPE_BYTES
         for job in jobs:
             if isinstance(job, FailedText):
                 worst += answers.worst_failure_bytes(job.text)
             else:
-                worst += answers.worst_text_bytes(job.prepared.text, len(job.prepared.masks), job.top_k, job.targets)
+                text, joint_top_k = job.prepared, job.joint.top_k if job.joint else 0
+                worst += answers.worst_text_bytes(text.text, len(text.masks), job.top_k, job.targets, joint_top_k)
         if worst > self.limits.max_body_bytes:
             raise AnswerTooLargeError(limit=self.limits.max_body_bytes)
 
-    def _ranked(
-        self, jobs: Sequence[_Job], deadline: Deadline, timing: Timing
-    ) -> tuple[dict[str, RankedText], int, set[str]]:
-        """Return the rankings by key, the cache faults, and which keys a cache knew."""
-        by_key = {job.key: job for job in jobs}
-        with self._timed(timing, "cache_ms"):
-            lookup = self._cache.lookup(list(by_key))
-        ranked, faults = self._loaded(lookup.payloads, by_key), lookup.faults
-        faults += len(lookup.payloads) - len(ranked)
-        hits = set(ranked)
-        missing = [job for key, job in by_key.items() if key not in hits]
-        needed_ms = self._estimate.needed_ms(len(job.prepared.sequence.ids) for job in missing)
-        if missing and deadline.remaining_ms() < needed_ms + RESERVE_MS:
-            raise DeadlineNearError
-        for job in missing:
-            if deadline.remaining_ms() < RESERVE_MS:  # the estimate was too hopeful
-                raise DeadlineNearError
-            ranked[job.key] = self._rank(job, timing)
-        with self._timed(timing, "cache_ms"):
-            faults += self._cache.store(
-                {job.key: CacheEntry(payload=payloads.dump(ranked[job.key]), passes=1) for job in missing}
-            )
-        return ranked, faults, hits
-
-    def _loaded(self, found: Mapping[str, str], jobs: Mapping[str, _Job]) -> dict[str, RankedText]:
+    def _loaded(self, found: Mapping[str, str], jobs: Mapping[str, Job]) -> dict[str, RankedText]:
         """Read cached payloads; one that cannot be read is as good as none."""
         loaded: dict[str, RankedText] = {}
         for key, payload in found.items():
-            masks = len(jobs[key].prepared.masks)
             try:
-                loaded[key] = payloads.load(payload, masks=masks, vocabulary_size=len(self.vocabulary))
+                loaded[key] = payloads.load(payload, self._filler.expected(jobs[key]))
             except CacheRecordInvalidError:
                 continue
         return loaded
 
-    def _rank(self, job: _Job, timing: Timing) -> RankedText:
-        logits = self._run(job.prepared, timing)
-        with self._timed(timing, "decode_ms"):
-            if job.targets is None:
-                allowed = [self.vocabulary.allowed(neighbour) for neighbour in job.prepared.neighbours]
-                rankings = [ranking.best(row, offer, job.top_k) for row, offer in zip(logits, allowed, strict=True)]
-            else:
-                rankings = [
-                    ranking.among(row, list(targets_of_mask.spellings), job.top_k)
-                    for row, targets_of_mask in zip(logits, job.targets, strict=True)
-                ]
-        return RankedText(rankings=tuple(rankings))
+    def _result(
+        self,
+        job: Job | FailedText,
+        ranked: Mapping[str, RankedText],
+        failed: Mapping[str, TiankongError],
+        *,
+        cached: Container[str],
+    ) -> FilledText | FailedText:
+        if isinstance(job, FailedText):
+            return job
+        if job.key in failed:
+            return FailedText(text=job.prepared.text, error=failed[job.key])
+        return self._filler.compose(job, ranked[job.key], cached=job.key in cached)
 
-    def _run(self, prepared: PreparedText, timing: Timing) -> FloatArray:
-        """Run the model on one text: float32 (masks, vocab)."""
-        before = timing.run_ms
-        with self._timed(timing, "run_ms"):
-            [logits] = self._model.logits([prepared.sequence])
-        self._estimate.record(len(prepared.sequence.ids), timing.run_ms - before)
-        return logits
-
-    def _compose(self, job: _Job, ranked: RankedText, *, cached: bool) -> FilledText:
-        sets: Sequence[TargetSet | None] = job.targets or [None] * len(job.prepared.masks)
-        return FilledText(
-            text=job.prepared.text,
-            truncated=job.prepared.truncated,
-            unknown_characters=job.prepared.unknown_characters,
-            cached=cached,
-            masks=tuple(
-                FilledMask(
-                    mask=mask,
-                    candidates=tuple(self._candidates(job.prepared.text, mask, entries, targets_of_mask)),
-                    unusable_targets=targets_of_mask.unusable if targets_of_mask else None,
-                )
-                for mask, entries, targets_of_mask in zip(job.prepared.masks, ranked.rankings, sets, strict=True)
-            ),
-        )
-
-    def _candidates(
-        self, text: str, mask: Mask, entries: Ranking, targets_of_mask: TargetSet | None
-    ) -> Iterator[Candidate]:
-        for entry in entries:
-            token = self.vocabulary.surface(entry.token_id)
-            if targets_of_mask:
-                token = targets_of_mask.spellings[entry.token_id]  # the caller's own spelling
-            yield Candidate(
-                token=token,
-                piece=self.vocabulary.piece(entry.token_id),
-                token_id=entry.token_id,
-                score=entry.score,
-                target_score=entry.target_score,
-                text=splice(text, mask, token),
-            )
+    def _computed(
+        self, jobs: Sequence[Job], deadline: Deadline, model: MeteredModel, timing: Timing
+    ) -> tuple[dict[str, tuple[RankedText, int]], dict[str, TiankongError]]:
+        """Return rankings and passes, and what failed, by key; computed one text after the other."""
+        needed_ms = self._estimate.needed_ms(job.expected_tokens for job in jobs)
+        if jobs and deadline.remaining_ms() < needed_ms + RESERVE_MS:
+            raise DeadlineNearError
+        computed, failed = {}, dict[str, TiankongError]()
+        start, run_before = self._clock(), model.run_ms
+        for job in jobs:
+            if deadline.remaining_ms() < RESERVE_MS:  # the estimate was too hopeful
+                raise DeadlineNearError
+            try:
+                computed[job.key] = self._filler.rank(job, model)
+            except (InvalidInputError, InferenceError) as error:
+                failed[job.key] = error
+        timing.decode_ms += (self._clock() - start) * 1000 - (model.run_ms - run_before)
+        return computed, failed
 
     @contextmanager
     def _timed(self, timing: Timing, field: str) -> Iterator[None]:

@@ -92,11 +92,35 @@ class ScoredToken:
 Ranking = tuple[ScoredToken, ...]  # best first
 
 
+class JointSource(Enum):
+    """Where a joint filling comes from."""
+
+    LEXICON = "lexicon"  # every blank is part of a known phrase
+    MODEL = "model"
+    MIXED = "mixed"  # phrases, and the model for the other blanks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointFilling:
+    """All blanks of a text filled together.
+
+    ``score`` is the probability that the model gives the filling: for a phrase that one pass decided the product over
+    its characters with every blank open, otherwise the product along the order of filling. ``lexicon_score`` is the
+    phrase's share among all entries that complete the text.
+    """
+
+    token_ids: tuple[int, ...]  # one for each mask
+    score: float
+    lexicon_score: float | None
+    source: JointSource
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedText:
-    """What the model has to say about a text, and all of it that may be cached: one ranking for each mask."""
+    """What the model has to say about a text, and all of it that may be cached."""
 
-    rankings: tuple[Ranking, ...]
+    rankings: tuple[Ranking, ...]  # one for each mask
+    joint: tuple[JointFilling, ...]  # best first; none where they were not asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +145,17 @@ class FilledMask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JointCandidate:
+    """One filling of all blanks together."""
+
+    tokens: tuple[str, ...]  # one for each mask
+    score: float
+    lexicon_score: float | None
+    source: JointSource
+    text: str  # the caller's string with every blank filled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FilledText:
     """The answer for one text."""
 
@@ -129,6 +164,7 @@ class FilledText:
     unknown_characters: int
     cached: bool
     masks: tuple[FilledMask, ...]
+    joint: tuple[JointCandidate, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,6 +101,10 @@ class Vocabulary:
         """Return which tokens may be offered to the right of such a neighbour: bool (vocab,)."""
         return self._allowed[neighbour]
 
+    def is_allowed(self, neighbour: Neighbour, token_id: int) -> bool:
+        """Tell whether a number is the id of a token that may be offered to the right of such a neighbour."""
+        return 0 <= token_id < len(self._tokens) and bool(self._allowed[neighbour][token_id])
+
     def is_offerable(self, token_id: int) -> bool:
         """Tell whether the token may be offered anywhere at all."""
         return any(bool(allowed[token_id]) for allowed in self._allowed.values())

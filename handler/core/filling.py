@@ -1,0 +1,237 @@
+"""One text: what the model is asked about it, and what becomes of the model's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from handler.core import best_first, joint, keys, payloads, ranking, targets
+from handler.core.errors import PassBudgetError
+from handler.core.lexicon import Lexicon
+from handler.core.passes import Passes
+from handler.core.phrases import context_of
+from handler.core.ports import MaskedLanguageModel, Tokenizer
+from handler.core.requests import DEFAULT_TOP_K, FillMaskRequest
+from handler.core.text import TextPreparer, splice, splice_all
+from handler.core.types import (
+    Candidate,
+    FilledMask,
+    FilledText,
+    FloatArray,
+    JointCandidate,
+    JointFilling,
+    Limits,
+    Mask,
+    PreparedText,
+    RankedText,
+    Ranking,
+    TargetSet,
+)
+from handler.core.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointOptions:
+    """How the blanks of a text are filled together."""
+
+    lexicon: bool
+    beam: int
+    top_k: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A text that will be answered, with all that its rankings depend on."""
+
+    prepared: PreparedText
+    targets: tuple[TargetSet, ...] | None  # one for each mask
+    joint: JointOptions | None
+    top_k: int
+    key: str
+
+    @property
+    def expected_tokens(self) -> int:
+        """Tokens that will go through the model, at most, where no close phrases are looked at again."""
+        masks = len(self.prepared.masks)
+        passes = best_first.passes_needed(masks, self.joint.beam) if self.joint else 1
+        return len(self.prepared.sequence.ids) * passes
+
+
+class Filler:
+    """Turns texts into jobs, jobs into rankings, and rankings into answers.
+
+    Args:
+        tokenizer: the model's own.
+        lexicon: phrases for joint filling, or None.
+        limits: what one request may ask for.
+        digest: the artifact's; part of every key.
+    """
+
+    def __init__(self, *, tokenizer: Tokenizer, lexicon: Lexicon | None, limits: Limits, digest: str) -> None:
+        self.vocabulary = Vocabulary(tokenizer.vocabulary, tokenizer.special_ids)
+        self._tokenizer = tokenizer
+        self._lexicon = lexicon
+        self._limits = limits
+        self._digest = digest
+        self._preparer = TextPreparer(tokenizer, self.vocabulary, limits)
+
+    def prepare(self, text: str) -> PreparedText:
+        """See TextPreparer.prepare."""
+        return self._preparer.prepare(text)
+
+    def job(self, text: str, request: FillMaskRequest) -> Job:
+        """Check a text against a request and find all that its answer depends on.
+
+        Raises:
+            InvalidInputError, TooLargeError: the text cannot be answered.
+        """
+        prepared = self.prepare(text)
+        sets = None
+        if request.targets is not None:
+            sets = targets.resolve(request.targets, len(prepared.masks), self._tokenizer, self.vocabulary)
+        top_k = request.top_k or self._open_top_k(sets)
+        options = self._joint_options(prepared, request, sets)
+        ids = None if sets is None else [sorted(targets_of_mask.spellings) for targets_of_mask in sets]
+        return Job(
+            prepared=prepared,
+            targets=sets,
+            joint=options,
+            top_k=top_k,
+            key=keys.fill_mask_key(self._digest, prepared, top_k, ids, self._joint_facts(prepared, options)),
+        )
+
+    def _open_top_k(self, sets: tuple[TargetSet, ...] | None) -> int:
+        """Where the caller left top_k open: a handful of candidates, but every target that was asked for."""
+        if sets is None:
+            return min(DEFAULT_TOP_K, self._limits.max_top_k)
+        return max(1, *(len(targets_of_mask.spellings) for targets_of_mask in sets))
+
+    def _joint_options(
+        self, prepared: PreparedText, request: FillMaskRequest, sets: tuple[TargetSet, ...] | None
+    ) -> JointOptions | None:
+        """Return how to fill jointly; None where it was not asked for, or where it has nothing to add."""
+        lexicon = request.lexicon and self._lexicon is not None
+        masks = len(prepared.masks)
+        if not request.joint or sets is not None or (masks == 1 and not lexicon):
+            return None
+        if best_first.passes_needed(masks, request.beam) > self._limits.max_passes:
+            raise PassBudgetError(limit=self._limits.max_passes)
+        top_k = request.top_k or min(DEFAULT_TOP_K, self._limits.max_top_k)
+        return JointOptions(lexicon=lexicon, beam=request.beam, top_k=top_k)
+
+    def _joint_facts(self, prepared: PreparedText, options: JointOptions | None) -> dict[str, object] | None:
+        if options is None:
+            return None
+        # At least the next character, which tells whether two blanks touch.
+        reach = max(1, self._lexicon.longest - 1) if self._lexicon and options.lexicon else 1
+        return {
+            "lexicon": options.lexicon,
+            "beam": options.beam,
+            "top_k": options.top_k,
+            "context": context_of(prepared.text, prepared.masks, reach),
+        }
+
+    def expected(self, job: Job) -> payloads.Expected:
+        """Return what a cached payload for a job must be: whatever else a cache answers is refused."""
+        if job.targets is None:
+            rankings = [
+                payloads.ExpectedRanking(
+                    entries=min(job.top_k, int(np.count_nonzero(self.vocabulary.allowed(neighbour)))),
+                    holds=partial(self.vocabulary.is_allowed, neighbour),
+                    targets=False,
+                )
+                for neighbour in job.prepared.neighbours
+            ]
+        else:
+            rankings = [
+                payloads.ExpectedRanking(
+                    entries=min(job.top_k, len(targets_of_mask.spellings)),
+                    holds=targets_of_mask.spellings.__contains__,
+                    targets=True,
+                )
+                for targets_of_mask in job.targets
+            ]
+        return payloads.Expected(
+            rankings=rankings,
+            joint_top_k=job.joint.top_k if job.joint else 0,
+            vocabulary_size=len(self.vocabulary),
+        )
+
+    def rank(self, job: Job, model: MaskedLanguageModel) -> tuple[RankedText, int]:
+        """Run the model; return the rankings and the number of passes.
+
+        Raises:
+            PassBudgetError: joint filling needs more passes than a text may take.
+            InferenceError: the runtime failed.
+        """
+        [logits] = model.logits([job.prepared.sequence])
+        rankings = tuple(self._rankings(job, logits))
+        if job.joint is None:
+            return RankedText(rankings=rankings, joint=()), 1
+        passes = Passes(model, job.prepared, self._limits.max_passes - 1)
+        fillings = joint.decode(
+            job.prepared,
+            self.vocabulary,
+            self._lexicon if job.joint.lexicon else None,
+            dict(enumerate(ranking.log_softmax(logits))),
+            passes,
+            top_k=job.joint.top_k,
+            beam=job.joint.beam,
+        )
+        return RankedText(rankings=rankings, joint=fillings), 1 + passes.spent
+
+    def _rankings(self, job: Job, logits: FloatArray) -> Iterator[Ranking]:
+        if job.targets is None:
+            for row, neighbour in zip(logits, job.prepared.neighbours, strict=True):
+                yield ranking.best(row, self.vocabulary.allowed(neighbour), job.top_k)
+        else:
+            for row, targets_of_mask in zip(logits, job.targets, strict=True):
+                yield ranking.among(row, list(targets_of_mask.spellings), job.top_k)
+
+    def compose(self, job: Job, ranked: RankedText, *, cached: bool) -> FilledText:
+        """Put the rankings into the caller's own string."""
+        sets: Sequence[TargetSet | None] = job.targets or [None] * len(job.prepared.masks)
+        return FilledText(
+            text=job.prepared.text,
+            truncated=job.prepared.truncated,
+            unknown_characters=job.prepared.unknown_characters,
+            cached=cached,
+            masks=tuple(
+                FilledMask(
+                    mask=mask,
+                    candidates=tuple(self._candidates(job.prepared.text, mask, entries, targets_of_mask)),
+                    unusable_targets=targets_of_mask.unusable if targets_of_mask else None,
+                )
+                for mask, entries, targets_of_mask in zip(job.prepared.masks, ranked.rankings, sets, strict=True)
+            ),
+            joint=tuple(self._joint_candidate(job.prepared, filling) for filling in ranked.joint),
+        )
+
+    def _candidates(
+        self, text: str, mask: Mask, entries: Ranking, targets_of_mask: TargetSet | None
+    ) -> Iterator[Candidate]:
+        for entry in entries:
+            token = self.vocabulary.surface(entry.token_id)
+            if targets_of_mask:
+                token = targets_of_mask.spellings[entry.token_id]  # the caller's own spelling
+            yield Candidate(
+                token=token,
+                piece=self.vocabulary.piece(entry.token_id),
+                token_id=entry.token_id,
+                score=entry.score,
+                target_score=entry.target_score,
+                text=splice(text, mask, token),
+            )
+
+    def _joint_candidate(self, prepared: PreparedText, filling: JointFilling) -> JointCandidate:
+        tokens = tuple(self.vocabulary.surface(token_id) for token_id in filling.token_ids)
+        return JointCandidate(
+            tokens=tokens,
+            score=filling.score,
+            lexicon_score=filling.lexicon_score,
+            source=filling.source,
+            text=splice_all(prepared.text, prepared.masks, tokens),
+        )

@@ -1,0 +1,111 @@
+"""Set phrases that blanks may turn out to be part of: idioms, lines of verse. A swappable file of the artifact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from handler.core.types import FloatArray
+
+Codes = npt.NDArray[np.uint32]
+Ids = npt.NDArray[np.int32]
+
+NO_TOKEN: Final = -1  # in an array of ids: the vocabulary lacks the character
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """All entries of one length, column by column, so that a comparison runs over contiguous memory.
+
+    ``codes`` and ``ids`` are (length, entries); ``prior`` is (entries,), the logarithm of 1 + the entry's frequency.
+    """
+
+    length: int
+    codes: Codes
+    ids: Ids
+    prior: FloatArray
+
+    def matching(self, cells: Sequence[str | None]) -> npt.NDArray[np.intp]:
+        """Return which entries agree with the visible cells; None stands for a blank.
+
+        Args:
+            cells: as many as the entries are long.
+
+        Returns:
+            Indices in order, only of entries whose blanks are all tokens of the vocabulary.
+        """
+        candidates: npt.NDArray[np.intp] | None = None
+        for at, cell in enumerate(cells):
+            if cell is not None:
+                column = self.codes[at] if candidates is None else self.codes[at][candidates]
+                agreeing = np.flatnonzero(column == ord(cell))
+                candidates = agreeing if candidates is None else candidates[agreeing]
+                if not candidates.size:
+                    return candidates
+        found = np.arange(self.codes.shape[1]) if candidates is None else candidates
+        for at, cell in enumerate(cells):
+            if cell is None:
+                found = found[self.ids[at][found] != NO_TOKEN]
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrases:
+    """The content of a lexicon file."""
+
+    phrases: tuple[str, ...]
+    frequencies: FloatArray  # (phrases,)
+
+
+class Lexicon:
+    """Phrases, ready to be looked up.
+
+    Args:
+        content: Han characters only.
+        token_ids: id of every token of the vocabulary, by spelling.
+    """
+
+    def __init__(self, content: Phrases, token_ids: Mapping[str, int]) -> None:
+        lengths = np.fromiter(map(len, content.phrases), dtype=np.int64, count=len(content.phrases))
+        self.shelves = tuple(
+            _shelf(int(length), np.flatnonzero(lengths == length), content, token_ids) for length in np.unique(lengths)
+        )
+        self.longest = int(lengths.max(initial=0))
+
+    def __len__(self) -> int:
+        return sum(shelf.codes.shape[1] for shelf in self.shelves)
+
+
+def parse(text: str) -> Phrases:
+    """Read a lexicon file: on each line a phrase, a tab and a frequency; comment lines, with #, come first.
+
+    Every cold start reads it, so the work is left to functions that loop in C: 46,000 phrases in 20 ms instead of 75.
+
+    Raises:
+        ValueError: the file is of another form.
+    """
+    lines = text.rstrip("\n").split("\n")
+    first = next((at for at, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    parts = "\t".join(lines[first:]).split("\t")
+    phrases, counts = parts[0::2], ",".join(parts[1::2])
+    if len(parts) != 2 * (len(lines) - first) or not all(phrases) or not set(counts) <= set("0123456789,"):
+        raise ValueError("a line of a lexicon is a phrase, a tab and a whole number")
+    return Phrases(phrases=tuple(phrases), frequencies=np.fromstring(counts, dtype=np.float32, sep=","))
+
+
+def _shelf(length: int, chosen: npt.NDArray[np.intp], content: Phrases, token_ids: Mapping[str, int]) -> Shelf:
+    joined = "".join([content.phrases[at] for at in chosen])
+    flat = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
+    codes = np.ascontiguousarray(flat.reshape(len(chosen), length).T)
+    characters, where = np.unique(codes, return_inverse=True)
+    ids = np.asarray([token_ids.get(chr(int(code)), NO_TOKEN) for code in characters], dtype=np.int32)
+    return Shelf(
+        length=length,
+        codes=codes,
+        ids=ids[where].reshape(codes.shape),
+        prior=np.log1p(content.frequencies[chosen]),
+    )
