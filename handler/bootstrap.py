@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ def start(settings: Settings) -> Environment:
     """
     telemetry = Telemetry(function_name=settings.function_name, level=settings.log_level)
     watch = _Stopwatch()
-    with watch.part("total"), ThreadPoolExecutor(2, thread_name_prefix="init") as pool:
+    with watch.part("total"), ThreadPoolExecutor(3, thread_name_prefix="init") as pool:
         # boto3's import and the first connection run beside the session's creation, which releases Python's lock.
         shared = pool.submit(_shared_cache, settings, telemetry)
         artifact: Artifact | None = None
@@ -118,14 +118,11 @@ def _service(
     verified.result()
     with watch.part("tokenizer"):
         tokenizer = WordPieceTokenizer(artifact.path("tokenizer.json"), artifact.special, artifact.vocabulary_size)
+    lexicon = pool.submit(_lexicon, artifact, tokenizer.vocabulary)  # beside the session's creation
     with watch.part("session"):
         model = OnnxMaskedLanguageModel(
             artifact.path("model.onnx"), threads=settings.threads, vocabulary_size=artifact.vocabulary_size
         )
-    with watch.part("lexicon"):
-        token_ids = {token: token_id for token_id, token in enumerate(tokenizer.vocabulary)}
-        phrases = artifact.lexicon()
-        lexicon = Lexicon(phrases, token_ids) if phrases else None
     caching = settings.cache_ttl_s > 0
     service = FillMaskService(
         tokenizer=tokenizer,
@@ -137,7 +134,7 @@ def _service(
             shared=shared.result(),
             admit_after=settings.cache_admit_after,
         ),
-        lexicon=lexicon,
+        lexicon=lexicon.result(),
     )
     try:
         with watch.part("first_run"):
@@ -145,6 +142,11 @@ def _service(
     except InferenceError as error:
         raise ModelUnavailableError(problem="its first run failed.") from error
     return service
+
+
+def _lexicon(artifact: Artifact, vocabulary: Sequence[str]) -> Lexicon | None:
+    phrases = artifact.lexicon()
+    return Lexicon(phrases, {token: token_id for token_id, token in enumerate(vocabulary)}) if phrases else None
 
 
 def _shared_cache(settings: Settings, telemetry: Telemetry) -> GuardedCache | None:

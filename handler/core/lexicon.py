@@ -14,6 +14,7 @@ from handler.core.types import FloatArray
 Codes = npt.NDArray[np.uint32]
 Ids = npt.NDArray[np.int32]
 
+_CODES: Final = 0x110000  # code points of Unicode
 NO_TOKEN: Final = -1  # in an array of ids: the vocabulary lacks the character
 
 
@@ -71,8 +72,12 @@ class Lexicon:
 
     def __init__(self, content: Phrases, token_ids: Mapping[str, int]) -> None:
         lengths = np.fromiter(map(len, content.phrases), dtype=np.int64, count=len(content.phrases))
+        id_of_code = np.full(_CODES, NO_TOKEN, dtype=np.int32)
+        for token, token_id in token_ids.items():
+            if len(token) == 1:
+                id_of_code[ord(token)] = token_id
         self.shelves = tuple(
-            _shelf(int(length), np.flatnonzero(lengths == length), content, token_ids) for length in np.unique(lengths)
+            _shelf(int(length), np.flatnonzero(lengths == length), content, id_of_code) for length in np.unique(lengths)
         )
         self.longest = int(lengths.max(initial=0))
 
@@ -97,15 +102,13 @@ def parse(text: str) -> Phrases:
     return Phrases(phrases=tuple(phrases), frequencies=np.fromstring(counts, dtype=np.float32, sep=","))
 
 
-def _shelf(length: int, chosen: npt.NDArray[np.intp], content: Phrases, token_ids: Mapping[str, int]) -> Shelf:
+def _shelf(length: int, chosen: npt.NDArray[np.intp], content: Phrases, id_of_code: Ids) -> Shelf:
     joined = "".join([content.phrases[at] for at in chosen])
     flat = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
     codes = np.ascontiguousarray(flat.reshape(len(chosen), length).T)
-    characters, where = np.unique(codes, return_inverse=True)
-    ids = np.asarray([token_ids.get(chr(int(code)), NO_TOKEN) for code in characters], dtype=np.int32)
     return Shelf(
         length=length,
         codes=codes,
-        ids=ids[where].reshape(codes.shape),
+        ids=id_of_code[codes],
         prior=np.log1p(content.frequencies[chosen]),
     )
