@@ -186,6 +186,18 @@ ERRORS: Final[dict[int | str, dict[str, Any]]] = {
 
 def body(model: type[BaseModel]) -> dict[str, Any]:
     """Return the OpenAPI description of a request body that the core reads itself."""
-    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    schema.pop("$defs", None)
+    schema = model.model_json_schema()
+    # FastAPI publishes the definitions of models that it knows, and it knows the answers only.
+    schema = _inlined(schema, schema.pop("$defs", {}))
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
+    """Return a schema with each reference replaced by what it refers to."""
+    if isinstance(schema, list):
+        return [_inlined(part, definitions) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    return {name: _inlined(part, definitions) for name, part in schema.items()}

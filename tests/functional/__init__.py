@@ -1,0 +1,1 @@
+"""Events of every kind through the entry point, with the real model."""
