@@ -7,7 +7,8 @@ from typing import Final
 HAN: Final = re.compile("[\u4e00-\u9fff]")
 SENTENCE: Final = re.compile("[^。！？；!?]*[。！？；!?]?")
 EVALUATION_SENTENCE: Final = re.compile("[^。！？；]*[。！？；]?")
-_QUOTES: Final = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "-"})
+PLAIN_MARKS: Final = {"“": '"', "”": '"', "‘": "'", "’": "'", "—": "-"}
+_QUOTES: Final = str.maketrans(PLAIN_MARKS)
 _FULL_WIDTH: Final = {0xFF10 + i: 0x30 + i for i in range(10)} | {
     first + i: first - 0xFEE0 + i for first in (0xFF21, 0xFF41) for i in range(26)
 }

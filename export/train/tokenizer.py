@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from export.train.text import normalised
+from export.train.text import PLAIN_MARKS, normalised
 
 PAD, UNKNOWN, START, END, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL: Final = (PAD, UNKNOWN, START, END, MASK)
@@ -83,9 +83,11 @@ def save_for_transformers(tokenizer: Tokenizer, folder: Path, max_tokens: int) -
 
     tokenizer.save(folder / "vocab.txt")
     pipeline = Pipeline(WordPiece(dict(tokenizer.ids), unk_token=UNKNOWN, max_input_chars_per_word=100))
-    pipeline.normalizer = normalizers.BertNormalizer(
-        clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=True
-    )
+    # The training text had plain quotes and hyphens; people type curly ones, which would otherwise be [UNK]. One
+    # character becomes one character, so offsets stay right.
+    plain = [normalizers.Replace(typed, shown) for typed, shown in PLAIN_MARKS.items()]
+    bert = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=True)
+    pipeline.normalizer = normalizers.Sequence([*plain, bert])
     pipeline.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     pipeline.decoder = decoders.WordPiece()
     pipeline.post_processor = processors.TemplateProcessing(
@@ -96,11 +98,9 @@ def save_for_transformers(tokenizer: Tokenizer, folder: Path, max_tokens: int) -
     pipeline.add_special_tokens(list(SPECIAL))
     pipeline.save(str(folder / "tokenizer.json"))
     settings = {
-        "tokenizer_class": "BertTokenizer",
-        "do_lower_case": True,
-        "tokenize_chinese_chars": True,
-        "strip_accents": None,
+        "tokenizer_class": "PreTrainedTokenizerFast",  # BertTokenizer would rebuild the pipeline without our marks
         "model_max_length": max_tokens,
+        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
         "unk_token": UNKNOWN,
         "sep_token": END,
         "pad_token": PAD,
