@@ -85,12 +85,13 @@ def parse_native(payload: object, limits: Limits) -> FillMaskRequest:
         RequestInvalidError, TopKInvalidError, TargetsInvalidError, TooManyTextsError: see each.
     """
     fields = _object(payload, ("text", "texts", "top_k", "targets", "joint", "lexicon", "beam", "request_id"))
-    if ("text" in fields) == ("texts" in fields):
+    given = [name for name in ("text", "texts") if fields.get(name) is not None]  # generated clients send nulls
+    if len(given) != 1:
         _invalid(
             'Send either "text" (a string) or "texts" (a list of strings).',
             "请发送 text（字符串）或 texts（字符串列表），二者选一。",
         )
-    batch = "texts" in fields
+    batch = given == ["texts"]
     return FillMaskRequest(
         texts=_texts(fields["texts"], "texts", limits) if batch else (_text(fields["text"], "text"),),
         batch=batch,
