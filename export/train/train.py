@@ -68,9 +68,15 @@ def keep_freed_memory() -> None:
         libc.mallopt(-1, (1 << 31) - 1)  # M_TRIM_THRESHOLD
 
 
+def scores_of(model: MaskedModel, batch: MaskedBatch) -> Tensor:
+    """The vocabulary's scores at the hidden places."""
+    scores: Tensor = model(torch.from_numpy(batch.ids), torch.from_numpy(batch.real), torch.from_numpy(batch.at))
+    return scores
+
+
 def loss_of(model: MaskedModel, batch: MaskedBatch) -> Tensor:
     """Mean cross-entropy of the hidden entries."""
-    scores = model(torch.from_numpy(batch.ids), torch.from_numpy(batch.real), torch.from_numpy(batch.at))
+    scores = scores_of(model, batch)
     return cross_entropy(scores.flatten(0, 1), torch.from_numpy(batch.labels).flatten(), ignore_index=IGNORE)
 
 
@@ -86,14 +92,14 @@ class Development:
             rng = np.random.default_rng(7)
             self.batches[kind] = [masker.mask(RowBatch(64, rows[i : i + 64]), rng) for i in range(0, len(rows), 64)]
 
-    @torch.inference_mode()
     def report(self, model: MaskedModel) -> str:
         """One line of figures."""
         parts = []
         for kind, batches in self.batches.items():
             loss = right = total = 0.0
             for batch in batches:
-                scores = model(torch.from_numpy(batch.ids), torch.from_numpy(batch.real), torch.from_numpy(batch.at))
+                with torch.inference_mode():
+                    scores = scores_of(model, batch)
                 labels = torch.from_numpy(batch.labels)
                 used = labels != IGNORE
                 loss += cross_entropy(scores[used], labels[used], reduction="sum").item()
