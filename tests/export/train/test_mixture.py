@@ -55,6 +55,9 @@ def test_single_sentences_are_of_middling_length() -> None:
 
 def test_common_idioms_come_more_often_and_unknown_characters_not_at_all() -> None:
     """An idiom with a character outside the vocabulary would teach nothing but [UNK]."""
-    rows = idiom_rows([("甲乙丙丁", 1), ("戊己庚辛", 200), ("人山人海", 9)], TOKENIZER)
-    starts = [TOKENIZER.entries[row[0]] for row in rows if len(row) == 4]
-    assert (starts.count("甲"), starts.count("戊"), starts.count("人")) == (1, 5, 0)
+    idioms = [("甲乙丙丁", 1), ("戊己庚辛", 200), ("壬癸甲乙", 90), ("丙丁戊己", 20), ("人山人海", 900)]
+    rows = ["".join(TOKENIZER.entries[number] for number in row) for row in idiom_rows(idioms, TOKENIZER)]
+    assert [row for row in rows if len(row) == 4].count("戊己庚辛") == 3
+    assert "甲乙丙丁" not in rows
+    assert {len(row) for row in rows} == {4, 5, 14}
+    assert not any("海" in row for row in rows)

