@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from itertools import islice
+from threading import BoundedSemaphore, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from handler.core.errors import CacheUnavailableError
@@ -21,6 +22,7 @@ EXPIRES_AT: Final = "expires_at"  # seconds since 1970, the table's TTL attribut
 WRITE_MS: Final = 100
 _BATCH_GET: Final = 100  # DynamoDB's own limits for one call
 _BATCH_WRITE: Final = 25
+_ITEM_BYTES: Final = 400 * 1024 - 1024  # DynamoDB's limit for an item, less its other attributes
 
 _Result = TypeVar("_Result")
 
@@ -45,7 +47,7 @@ def create_client(read_ms: int) -> DynamoDBClient:
         read_timeout=timeout_s,
         retries={"total_max_attempts": 1},
         tcp_keepalive=True,
-        max_pool_connections=_WORKERS,
+        max_pool_connections=_CALLS,
     )
     try:
         session = boto3.session.Session()
@@ -56,14 +58,15 @@ def create_client(read_ms: int) -> DynamoDBClient:
         raise CacheUnavailableError(problem=f"no DynamoDB client ({type(error).__name__})") from error
 
 
-_WORKERS: Final = 4  # Lambda needs one, and another while a late call runs out; the local server a few more
+_CALLS: Final = 4  # at a time. Lambda needs one, and another while a late call runs out; the local server a few more
 
 
 class DynamoDbCache:
     """Reads and writes items of three attributes: key, payload (one JSON string) and expiry.
 
-    Calls run in a worker thread, because a socket's timeout bounds each wait but not their sum, and no timeout bounds a
-    name look-up: the caller waits for the budget and not a millisecond longer.
+    Each call has a thread of its own, because a socket's timeout bounds each wait but not their sum, and no timeout
+    bounds a name look-up: the caller waits for the budget and not a millisecond longer. The threads are daemons, so a
+    server that never ends its answer cannot keep the process from ending.
 
     Args:
         client: a DynamoDB client.
@@ -90,7 +93,7 @@ class DynamoDbCache:
         self._read_s = read_ms / 1000
         self._write_s = write_ms / 1000
         self._clock = clock
-        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="dynamodb")
+        self._free = BoundedSemaphore(_CALLS)
 
     def connect(self, budget_s: float) -> None:
         """Open the connection before the first request: one read of a key that nobody writes.
@@ -122,6 +125,7 @@ class DynamoDbCache:
         items: list[Any] = [
             {KEY: {"S": key}, PAYLOAD: {"S": entry.payload}, EXPIRES_AT: {"N": expires_at}}
             for key, entry in entries.items()
+            if len(entry.payload.encode()) <= _ITEM_BYTES  # a larger one would have its whole batch refused
         ]
         if len(items) == 1:
             self._within(self._write_s, lambda: self._client.put_item(TableName=self._table, Item=items[0]))
@@ -150,11 +154,27 @@ class DynamoDbCache:
 
     def _within(self, budget_s: float, call: Callable[[], _Result]) -> _Result:
         try:
-            return self._workers.submit(call).result(timeout=budget_s)
+            return self._started(call).result(timeout=budget_s)
         except Exception as error:
             # Everything, on purpose: whatever a cache does must end as a counted fault, never in an answer. That is
-            # botocore's own errors, those of the code for HTTP, DNS and credentials beneath it, and the budget's timeout.
+            # botocore's own errors, those of the code for HTTP, DNS and credentials beneath it, and the budget's end.
             raise CacheUnavailableError(problem=f"DynamoDB: {type(error).__name__}: {error}") from error
+
+    def _started(self, call: Callable[[], _Result]) -> Future[_Result]:
+        if not self._free.acquire(blocking=False):
+            raise TimeoutError("earlier calls are still waiting")
+        future: Future[_Result] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - handed to whoever waits
+                future.set_exception(error)
+            finally:
+                self._free.release()
+
+        Thread(target=run, name="dynamodb", daemon=True).start()
+        return future
 
 
 _Item = TypeVar("_Item")

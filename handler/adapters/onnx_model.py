@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import onnxruntime
@@ -13,15 +14,11 @@ from handler.core.errors import ArtifactCorruptError, InferenceError
 from handler.core.types import FloatArray, MaskedSequence
 
 # onnxruntime's exceptions have no base of their own below Exception.
-_ORT_ERRORS = (
-    ort_errors.Fail,
-    ort_errors.InvalidArgument,
-    ort_errors.InvalidGraph,
-    ort_errors.InvalidProtobuf,
-    ort_errors.NoSuchFile,
-    ort_errors.NotImplemented,
-    ort_errors.RuntimeException,
+_ORT_ERRORS: Final[tuple[type[Exception], ...]] = tuple(
+    kind for kind in vars(ort_errors).values() if isinstance(kind, type) and issubclass(kind, Exception)
 )
+_REQUIRED: Final = frozenset({"input_ids", "mask_positions"})
+_KNOWN: Final = _REQUIRED | {"attention_mask", "token_type_ids"}
 
 
 class OnnxMaskedLanguageModel:
@@ -50,8 +47,9 @@ class OnnxMaskedLanguageModel:
         except _ORT_ERRORS as error:
             raise ArtifactCorruptError(problem=f"{path.name} cannot be loaded.") from error
         self._inputs = frozenset(declared.name for declared in self._session.get_inputs())
-        outputs = self._session.get_outputs()
-        if not {"input_ids", "mask_positions"} <= self._inputs or outputs[0].shape[-1] != vocabulary_size:
+        output = self._session.get_outputs()[0]
+        self._output = output.name
+        if not _REQUIRED <= self._inputs <= _KNOWN or output.shape[-1:] != [vocabulary_size]:
             raise ArtifactCorruptError(problem=f"{path.name} is no masked language model of this vocabulary.")
 
     def logits(self, sequences: Sequence[MaskedSequence]) -> list[FloatArray]:
@@ -71,7 +69,7 @@ class OnnxMaskedLanguageModel:
             "mask_positions": np.asarray(sequence.mask_positions, dtype=np.int64),  # (masks,)
         }
         try:
-            [logits] = self._session.run(None, {name: feeds[name] for name in self._inputs})
+            [logits] = self._session.run([self._output], {name: feeds[name] for name in self._inputs})
         except _ORT_ERRORS as error:
             raise InferenceError from error
         return np.asarray(logits)  # (masks, vocab) float32

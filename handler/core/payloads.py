@@ -51,8 +51,8 @@ def load(payload: str, expected: Expected) -> RankedText:
     """
     try:
         rankings, joint = json.loads(payload)
-        if len(joint) > expected.joint_top_k:
-            raise ValueError("more joint fillings than asked for")
+        if not isinstance(joint, list) or len(joint) > expected.joint_top_k:
+            raise ValueError("not the joint fillings asked for")
         return RankedText(
             rankings=tuple(
                 _ranking(entries, shape) for entries, shape in zip(rankings, expected.rankings, strict=True)

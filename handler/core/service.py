@@ -36,7 +36,6 @@ from handler.core.types import (
 )
 from handler.core.vocabulary import Vocabulary
 
-
 # The tokens of the first run: a short sentence. A shorter one costs far more for each token, and the estimate for long
 # batches would be too careful.
 _WARM_UP_TOKENS: Final = 16
@@ -111,8 +110,8 @@ class FillMaskService:
             known = self._loaded(lookup.payloads, by_key)
             missing = [job for key, job in by_key.items() if key not in known]
             computed, failed = self._computed(missing, deadline, model, timing)
-            # Where nothing at all went through the runtime, a retry may help; an answer of errors would prevent it.
-            broken = not computed and any(isinstance(error, InferenceError) for error in failed.values())
+            # Where the runtime answers nothing at all a retry may help, which an answer of errors would prevent.
+            broken = not known and not computed and any(isinstance(error, InferenceError) for error in failed.values())
             if failed and (broken or not request.fails_one_by_one):
                 raise next(iter(failed.values()))
             with self._timed(timing, "cache_ms"):

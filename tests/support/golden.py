@@ -133,7 +133,7 @@ def as_we_read_it(text: str, character_map: dict[str, str]) -> str:
     """Return a text of which the reference makes what our tokenizer makes of this one."""
     for special in _SPECIALS:
         text = text.replace(special, f"[ {special[1:-1]} ]")  # BERT splits at brackets anyway
-    return text.translate(str.maketrans(character_map))
+    return "".join(character_map.get(character, character) for character in text)
 
 
 def main() -> None:

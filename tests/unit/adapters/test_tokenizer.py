@@ -43,11 +43,11 @@ def test_ids_equal_those_of_the_reference() -> None:
     """Modern, classical, Latin, emoji, rare characters, accents, controls: the same ids as BertTokenizer's."""
     different = [line["text"] for line in EQUAL if line["ids"] != ids_of(line["text"])]
 
-    assert [] == different
+    assert different == []
 
 
 def test_ids_deviate_from_the_reference_only_as_listed() -> None:
-    """Curly quotes and dashes are read as plain ones and a typed [CLS] as text: the listed deviations, and real ones."""
+    """Curly quotes and dashes are read as plain ones and a typed [CLS] as text: listed, and real."""
     kinds = Counter(line["deviation"] for line in DEVIATING if line["ids"] != line["ours"])
 
     assert {golden.CHARACTER_MAP, golden.TYPED_SPECIAL} == set(kinds)
@@ -60,7 +60,7 @@ def test_character_map_of_the_manifest_is_what_the_tokenizer_does() -> None:
         encoded = embedded.tokenizer().encode(f"天{character}天")
 
         assert embedded.tokenizer().encode(f"天{read_as}天").ids == encoded.ids
-        assert (1, 2) == encoded.offsets[1]
+        assert encoded.offsets[1] == (1, 2)
 
 
 def test_upper_case_is_read_as_lower_case() -> None:
@@ -88,7 +88,7 @@ def test_encode_finds_no_control_in_text() -> None:
 
 def test_encode_of_nothing_is_nothing() -> None:
     """Between two adjacent blanks there is no token."""
-    assert () == embedded.tokenizer().encode("").ids
+    assert embedded.tokenizer().encode("").ids == ()
 
 
 def test_constructor_refuses_a_file_that_is_no_tokenizer(tmp_path: Path) -> None:
@@ -129,5 +129,5 @@ def test_constructor_accepts_control_ids_anywhere(tmp_path: Path) -> None:
     """Nothing assumes that [MASK] is 103, or that control tokens come first."""
     tokenizer = vocabularies.load(vocabularies.ENGLISH, tmp_path)
 
-    assert vocabularies.ENGLISH == tokenizer.vocabulary
+    assert tokenizer.vocabulary == vocabularies.ENGLISH
     assert {vocabularies.ENGLISH.index(token) for token in vocabularies.CONTROL} == tokenizer.special_ids

@@ -26,7 +26,9 @@ ALIASES = (
 )
 ODD = "\x00\x1b\u200b\u200d\ufeff\u2028\u3000\u202e\u0301👍🏽👨𠮷𪚥שع飏Ａ１①aZ9é—“，。 \n#_*"
 # No bracket that opens a blank, so that only the blanks put in are found.
-PLAIN = st.text(st.one_of(st.sampled_from("今天气真好的是" + ODD), st.characters(exclude_characters="[［【<")), max_size=20)
+PLAIN = st.text(
+    st.one_of(st.sampled_from("今天气真好的是" + ODD), st.characters(exclude_characters="[［【<")), max_size=20
+)
 ANY = st.text(st.one_of(st.sampled_from("今天[]MASKmask［］【】<> \ud800\udfff" + ODD), st.characters()), max_size=60)
 MANY = 10_000
 
@@ -131,7 +133,7 @@ def test_window_cuts_no_word_at_its_edges() -> None:
     for limit in range(3, 60):
         inside = embedded.preparer(max_tokens=limit).prepare(text).sequence.ids[1:-1]
 
-        assert 0 == (len(inside) - 1) % pieces
+        assert (len(inside) - 1) % pieces == 0
 
 
 @given(st.sampled_from(["[CLS]", "[SEP]", "[PAD]", "[UNK]"]), PLAIN)
@@ -148,7 +150,16 @@ def test_typed_control_tokens_are_text(special: str, text: str) -> None:
     "text",
     [
         *("今天MASK好", "今天[MSAK]好", "今天[MAKS]好", "今天(MASK)好", "今天{mask}好", "今天[MASK好", "今天MASK]好"),
-        *("今天____好", "今天＿＿好", "今天□好", "今天[ ]好", "今天（）好", "今天【】好", "今天< mask >好", "[M A S K]"),
+        *(
+            "今天____好",
+            "今天＿＿好",
+            "今天□好",
+            "今天[ ]好",
+            "今天（）好",
+            "今天【】好",
+            "今天< mask >好",
+            "[M A S K]",
+        ),
     ],
 )
 def test_prepare_hints_at_the_spelling_when_something_looks_like_a_mask(text: str) -> None:
@@ -157,7 +168,9 @@ def test_prepare_hints_at_the_spelling_when_something_looks_like_a_mask(text: st
         embedded.preparer().prepare(text)
 
 
-@pytest.mark.parametrize("text", ["", " ", "今天天气真好。", "〇一二", "他说[CLS]", "a_b", "《书》（注）【评】", "x<y>z"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "今天天气真好。", "〇一二", "他说[CLS]", "a_b", "《书》（注）【评】", "x<y>z"]
+)
 def test_prepare_reports_a_missing_mask_when_nothing_looks_like_one(text: str) -> None:
     """A plain text is told to have no blank, without a guess at what was meant."""
     with pytest.raises(MaskMissingError):

@@ -103,7 +103,8 @@ def test_allowed_of_the_embedded_vocabulary_is_visible_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "surface", "continues"), [("##ing", "ing", True), ("##", "##", False), ("#", "#", False), ("好", "好", False)]
+    ("token", "surface", "continues"),
+    [("##ing", "ing", True), ("##", "##", False), ("#", "#", False), ("好", "好", False)],
 )
 def test_surface_drops_the_mark_of_a_piece(token: str, surface: str, continues: bool) -> None:
     """A piece appears in a text without its mark; the mark on its own is text."""
