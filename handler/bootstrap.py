@@ -14,10 +14,11 @@ from handler.adapters.artifact import Artifact, open_artifact
 from handler.adapters.memory_cache import MemoryCache
 from handler.core.breaker import GuardedCache
 from handler.core.cache_chain import CacheChain
+from handler.core.error_model import ErrorModel
 from handler.core.errors import CacheUnavailableError, InferenceError, ModelUnavailableError, ResultsQueueError
 from handler.core.lexicon import Lexicon
 from handler.core.ports import ResultsQueue
-from handler.core.service import FillMaskService
+from handler.core.service import Service
 from handler.core.types import Limits
 from handler.settings import Settings
 from handler.telemetry import Telemetry
@@ -34,10 +35,10 @@ class Environment:
     limits: Limits
     cpu: tuple[str, ...]
     artifact: Artifact | None
-    loaded: FillMaskService | ModelUnavailableError
+    loaded: Service | ModelUnavailableError
     results_queue: ResultsQueue | None
 
-    def service(self) -> FillMaskService:
+    def service(self) -> Service:
         """Return the service.
 
         Raises:
@@ -76,7 +77,7 @@ def start(settings: Settings) -> Environment:
         shared = pool.submit(_shared_cache, settings, telemetry)
         artifact: Artifact | None = None
         limits = settings.limits(settings.max_tokens)
-        loaded: FillMaskService | ModelUnavailableError
+        loaded: Service | ModelUnavailableError
         try:
             artifact = open_artifact(settings.model_dir)
             limits = settings.limits(artifact.max_positions)
@@ -107,7 +108,7 @@ def _service(
     shared: Future[GuardedCache | None],
     pool: ThreadPoolExecutor,
     watch: _Stopwatch,
-) -> FillMaskService:
+) -> Service:
     verified = pool.submit(artifact.verify)  # also brings the weights into memory while the imports run
     try:
         with watch.part("imports"):
@@ -118,13 +119,14 @@ def _service(
     verified.result()
     with watch.part("tokenizer"):
         tokenizer = WordPieceTokenizer(artifact.path("tokenizer.json"), artifact.special, artifact.vocabulary_size)
-    lexicon = pool.submit(_lexicon, artifact, tokenizer.vocabulary)  # beside the session's creation
+    language = pool.submit(_language_data, artifact, tokenizer.vocabulary)  # beside the session's creation
     with watch.part("session"):
         model = OnnxMaskedLanguageModel(
             artifact.path("model.onnx"), threads=settings.threads, vocabulary_size=artifact.vocabulary_size
         )
+    lexicon, errors = language.result()
     caching = settings.cache_ttl_s > 0
-    service = FillMaskService(
+    service = Service(
         tokenizer=tokenizer,
         model=model,
         identity=artifact.identity,
@@ -134,7 +136,8 @@ def _service(
             shared=shared.result(),
             admit_after=settings.cache_admit_after,
         ),
-        lexicon=lexicon.result(),
+        lexicon=lexicon,
+        errors=errors,
     )
     try:
         with watch.part("first_run"):
@@ -144,9 +147,13 @@ def _service(
     return service
 
 
-def _lexicon(artifact: Artifact, vocabulary: Sequence[str]) -> Lexicon | None:
-    phrases = artifact.lexicon()
-    return Lexicon(phrases, {token: token_id for token_id, token in enumerate(vocabulary)}) if phrases else None
+def _language_data(artifact: Artifact, vocabulary: Sequence[str]) -> tuple[Lexicon | None, ErrorModel | None]:
+    token_ids = {token: token_id for token_id, token in enumerate(vocabulary)}
+    phrases, facts = artifact.lexicon(), artifact.error_model()
+    return (
+        Lexicon(phrases, token_ids) if phrases else None,
+        ErrorModel(facts, token_ids, len(vocabulary)) if facts else None,
+    )
 
 
 def _shared_cache(settings: Settings, telemetry: Telemetry) -> GuardedCache | None:

@@ -96,7 +96,7 @@ class Function:
             )
             return worker.run(event["Records"], deadline, observation)
         request = parse_direct(event, environment.limits)  # first: a bad request is one with or without a model
-        answer = environment.service().fill(request, deadline)
+        answer = environment.service().answer(request, deadline)
         observation.take(answer)
         return answers.render(answer, request, observation.request_id)
 

@@ -18,7 +18,7 @@ from handler.core.errors import (
 from handler.core.observation import Observation
 from handler.core.ports import Deadline, ResultsQueue
 from handler.core.requests import parse_direct, read_json, request_id_of
-from handler.core.service import FillMaskService
+from handler.core.service import Service
 from handler.telemetry import Telemetry
 
 MAX_RESULT_BYTES: Final = 1024 * 1024  # SQS takes no larger message
@@ -31,7 +31,7 @@ class QueueWorker:
     ``results`` is where answers go; without it they only warm the caches.
     """
 
-    service: FillMaskService
+    service: Service
     results: ResultsQueue | None
     telemetry: Telemetry
 
@@ -73,7 +73,7 @@ class QueueWorker:
         request_id = request_id_of(payload) or message_id
         try:
             request = parse_direct(payload, self.service.limits)
-            answer = self.service.fill(request, deadline)
+            answer = self.service.answer(request, deadline)
             observation.take(answer)
             message = _envelope(message_id, request_id, answers.render(answer, request, request_id))
             if len(message.encode()) > MAX_RESULT_BYTES and self.results is not None:

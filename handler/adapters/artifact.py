@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from handler.core.error_model import ErrorFacts
+from handler.core.error_model import parse as parse_error_model
 from handler.core.errors import ArtifactCorruptError, ArtifactMissingError
 from handler.core.lexicon import Phrases
 from handler.core.lexicon import parse as parse_lexicon
@@ -22,6 +24,7 @@ MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")  # no path, and nothing that leads out of the folder
 LEXICON: Final = "lexicon.txt"  # optional
+ERROR_MODEL: Final = "error_model.json"  # optional
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +67,19 @@ class Artifact:
             return parse_lexicon(self.path(LEXICON).read_text(encoding="utf-8"))
         except ValueError as error:
             raise ArtifactCorruptError(problem=f"{LEXICON} is no lexicon.") from error
+
+    def error_model(self) -> ErrorFacts | None:
+        """Return which character is written for which; None where the artifact does not tell.
+
+        Raises:
+            ArtifactCorruptError: the file is no error model.
+        """
+        if ERROR_MODEL not in self.sha256:
+            return None
+        try:
+            return parse_error_model(self.path(ERROR_MODEL).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ArtifactCorruptError(problem=f"{ERROR_MODEL} is no error model.") from error
 
     def verify(self) -> None:
         """Read every file and compare its digest.

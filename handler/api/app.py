@@ -20,7 +20,7 @@ from handler.api.observing import Observing
 from handler.api.paths import PathPrefix
 from handler.core.errors import TiankongError
 from handler.core.observation import Observation
-from handler.core.service import FillMaskService
+from handler.core.service import Service
 from handler.core.types import Limits
 
 DESCRIPTION: Final = """
@@ -48,7 +48,7 @@ class Backend:
     loop of a local server; Lambda gives an environment one request at a time, so there it is None.
     """
 
-    service: Callable[[], FillMaskService]
+    service: Callable[[], Service]
     limits: Limits
     about: Callable[[], dict[str, Any]]
     observe: Callable[[Observation], None]

@@ -5,11 +5,11 @@ Requests are read by handler.core.requests, which serves every door; a test hold
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from handler.core.requests import DEFAULT_TOP_K
+from handler.core.requests import DEFAULT_TOP_K, MAX_BEAM
 
 
 class _Strict(BaseModel):
@@ -27,6 +27,9 @@ class FillMaskBody(_Strict):
     targets: list[str] | list[list[str]] | None = Field(
         None, description="The only candidates: one list for all blanks, or one list for each."
     )
+    joint: Literal["auto", "off"] | None = Field(None, description="Fill several blanks together as well; auto.")
+    lexicon: bool | None = Field(None, description="Look for idioms and lines of verse; true.")
+    beam: int | None = Field(None, ge=1, le=MAX_BEAM, description="Hypotheses of the model's own joint decoding; 1.")
     request_id: str | None = Field(None, description="Comes back in the answer and stands in the log.")
 
 
@@ -70,6 +73,16 @@ class Error(BaseModel):
     error: ErrorFacts
 
 
+class JointCandidate(BaseModel):
+    """One filling of all blanks together."""
+
+    tokens: list[str]
+    score: float = Field(description="The model's probability of the filling.")
+    lexicon_score: float | None = Field(None, description="The phrase's share among all that complete the text.")
+    text: str
+    source: Literal["lexicon", "model", "mixed"]
+
+
 class TextResult(BaseModel):
     """The answer for one text; `error` in place of `masks` where it could not be answered."""
 
@@ -78,6 +91,7 @@ class TextResult(BaseModel):
     unknown_characters: int | None = None
     cached: bool | None = None
     masks: list[Mask] | None = None
+    joint: list[JointCandidate] | None = None
     error: ErrorFacts | None = None
 
 
@@ -105,6 +119,90 @@ class FillMaskAnswer(BaseModel):
     model: ModelName
     timing_ms: TimingMs
     results: list[TextResult]
+
+
+class CorrectBody(_Strict):
+    """Either `text` or `texts`."""
+
+    text: str | None = Field(None, examples=["我今天很高心。"])
+    texts: list[str] | None = None
+    particles: bool | None = Field(None, description="Correct 的, 地 and 得 into each other as well; false.")
+    request_id: str | None = None
+
+
+class Suggestion(BaseModel):
+    """A character that should rather stand there."""
+
+    token: str
+    margin: float = Field(description="How much likelier it is, as a natural logarithm.")
+
+
+class Correction(BaseModel):
+    """A likely wrong character; offsets count code points."""
+
+    start: int
+    end: int
+    original: str
+    suggestions: list[Suggestion]
+
+
+class CorrectResult(BaseModel):
+    """The answer for one text."""
+
+    text: str
+    corrected: str | None = None
+    unknown_characters: int | None = None
+    cached: bool | None = None
+    corrections: list[Correction] | None = None
+    error: ErrorFacts | None = None
+
+
+class CorrectAnswer(BaseModel):
+    """Always this shape."""
+
+    request_id: str
+    model: ModelName
+    timing_ms: TimingMs
+    results: list[CorrectResult]
+
+
+class ScoreBody(_Strict):
+    """Either `text` or `texts`."""
+
+    text: str | None = None
+    texts: list[str] | None = Field(None, examples=[["他买了一本书。", "他买了一条书。"]])
+    request_id: str | None = None
+
+
+class ScoredToken(BaseModel):
+    """One token, with its log-probability when it alone is hidden; null where the vocabulary lacks it."""
+
+    token: str
+    start: int
+    end: int
+    log_probability: float | None
+
+
+class ScoreResult(BaseModel):
+    """The answer for one text."""
+
+    text: str
+    pseudo_log_likelihood: float | None = None
+    mean_log_probability: float | None = None
+    unknown_characters: int | None = None
+    cached: bool | None = None
+    per_token: list[ScoredToken] | None = None
+    error: ErrorFacts | None = None
+
+
+class ScoreAnswer(BaseModel):
+    """Always this shape; `best` only for `texts`."""
+
+    request_id: str
+    model: ModelName
+    timing_ms: TimingMs
+    results: list[ScoreResult]
+    best: int | None = None
 
 
 class PredictBody(_Strict):

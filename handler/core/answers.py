@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from handler.core.errors import Language, TiankongError
-from handler.core.requests import FillMaskRequest, Shape
+from handler.core.requests import FillMaskRequest, Request, ScoreRequest, Shape
 from handler.core.types import (
+    Answer,
     Candidate,
+    CorrectedText,
     FailedText,
     FilledMask,
     FilledText,
-    FillMaskAnswer,
     JointCandidate,
-    TargetSet,
+    ScoredText,
+    TextResult,
     Timing,
 )
 
-ENVELOPE_BYTES: Final = 1024  # request id, model, times and brackets
-_TEXT_BYTES: Final = 256  # the fields of one text or mask, without its strings
-_CANDIDATE_BYTES: Final = 320  # keys, numbers and the token of one candidate
-_TOKEN_BYTES: Final = 128  # one token of a joint filling
 
-
-def render(answer: FillMaskAnswer, request: FillMaskRequest, request_id: str, language: Language = "en") -> Any:
+def render(answer: Answer, request: Request, request_id: str, language: Language = "en") -> Any:
     """Return the JSON value that answers a request: an object, or for the Hugging Face shape a list.
 
     Only the native shape has a place for the error of one text; in the others such a request has failed as a whole
     before (FillMaskRequest.fails_one_by_one).
     """
-    if request.shape is Shape.NATIVE:
-        return _native(answer, request_id, language)
+    if not isinstance(request, FillMaskRequest) or request.shape is Shape.NATIVE:
+        return _native(answer, request, request_id, language)
     texts = [result for result in answer.results if isinstance(result, FilledText)]
     if request.shape is Shape.PREDICT:
         first = texts[0].masks[0]
@@ -56,52 +53,34 @@ def timing_ms(timing: Timing) -> dict[str, float]:
     }
 
 
-def worst_text_bytes(text: str, masks: int, top_k: int, targets: Sequence[TargetSet] | None, joint_top_k: int) -> int:
-    """Return an upper bound of the bytes that one answered text takes, with all the escaping on its way."""
-    length = _worst_string_bytes(text)
-    size = _TEXT_BYTES + length + joint_top_k * (length + _CANDIDATE_BYTES + masks * _TOKEN_BYTES)
-    for index in range(masks):
-        count = top_k
-        if targets is not None:
-            spellings = targets[index].spellings.values()
-            count = min(top_k, len(spellings))
-            size += 2 * sum(map(_worst_string_bytes, spellings))  # the token, and the token in its text
-            size += sum(_TEXT_BYTES + _worst_string_bytes(entry.target) for entry in targets[index].unusable)
-        size += _TEXT_BYTES + count * (length + _CANDIDATE_BYTES)
-    return size
-
-
-def worst_failure_bytes(text: str) -> int:
-    """Return an upper bound of the bytes that a failed text of a batch takes."""
-    return _worst_string_bytes(text) + 4 * _TEXT_BYTES
-
-
-def _worst_string_bytes(text: str) -> int:
-    r"""Bound a string's bytes as JSON inside a JSON string.
-
-    Beyond ASCII that is \uXXXX or a pair of them; quotes and backslashes are escaped twice, control characters \\uXXXX.
-    """
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return len(text)
-    astral = sum(character > "\uffff" for character in text)
-    plain = sum(" " <= character <= "~" and character not in '"\\' for character in text)
-    return plain + 12 * astral + 7 * (len(text) - plain - astral)
-
-
-def _native(answer: FillMaskAnswer, request_id: str, language: Language) -> dict[str, Any]:
-    return {
+def _native(answer: Answer, request: Request, request_id: str, language: Language) -> dict[str, Any]:
+    rendered: dict[str, Any] = {
         "request_id": request_id,
         "model": {"name": answer.model.name, "digest": answer.model.digest},
         "timing_ms": timing_ms(answer.timing),
         "results": [_native_text(result, language) for result in answer.results],
     }
+    if isinstance(request, ScoreRequest) and request.batch:
+        rendered["best"] = _best(answer.results)
+    return rendered
 
 
-def _native_text(result: FilledText | FailedText, language: Language) -> dict[str, Any]:
-    if isinstance(result, FailedText):
-        # Half a surrogate pair cannot travel back as UTF-8.
-        text = result.text.encode("utf-8", "replace").decode("utf-8")
-        return {"text": text, "error": _error(result.error, language)}
+def _best(results: Sequence[TextResult | FailedText]) -> int | None:
+    """Return the index of the most natural text; None where none could be scored."""
+    scored = {at: result for at, result in enumerate(results) if isinstance(result, ScoredText)}
+    return max(scored, key=lambda at: (scored[at].mean_log_probability, -at), default=None)
+
+
+def _native_text(result: TextResult | FailedText, language: Language) -> dict[str, Any]:
+    match result:
+        case FailedText():
+            # Half a surrogate pair cannot travel back as UTF-8.
+            text = result.text.encode("utf-8", "replace").decode("utf-8")
+            return {"text": text, "error": _error(result.error, language)}
+        case CorrectedText():
+            return _corrected(result)
+        case ScoredText():
+            return _scored(result)
     return {
         "text": result.text,
         "truncated": result.truncated,
@@ -109,6 +88,43 @@ def _native_text(result: FilledText | FailedText, language: Language) -> dict[st
         "cached": result.cached,
         "masks": [_native_mask(mask) for mask in result.masks],
         "joint": [_native_joint(candidate) for candidate in result.joint],
+    }
+
+
+def _corrected(result: CorrectedText) -> dict[str, Any]:
+    return {
+        "text": result.text,
+        "corrected": result.corrected,
+        "unknown_characters": result.unknown_characters,
+        "cached": result.cached,
+        "corrections": [
+            {
+                "start": found.start,
+                "end": found.end,
+                "original": found.original,
+                "suggestions": [{"token": each.token, "margin": each.margin} for each in found.suggestions],
+            }
+            for found in result.corrections
+        ],
+    }
+
+
+def _scored(result: ScoredText) -> dict[str, Any]:
+    return {
+        "text": result.text,
+        "pseudo_log_likelihood": result.pseudo_log_likelihood,
+        "mean_log_probability": result.mean_log_probability,
+        "unknown_characters": result.unknown_characters,
+        "cached": result.cached,
+        "per_token": [
+            {
+                "token": piece.token,
+                "start": piece.start,
+                "end": piece.end,
+                "log_probability": piece.log_probability,
+            }
+            for piece in result.per_token
+        ],
     }
 
 

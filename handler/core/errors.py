@@ -18,6 +18,8 @@ TiankongError
 |   |-- TooManyMasksError
 |   |-- MasksTooFarApartError
 |   |-- PassBudgetError
+|   |-- OperationUnavailableError
+|   |-- TextEmptyError
 |   |-- TopKInvalidError
 |   |-- TargetsInvalidError
 |   `-- TargetListsMismatchError
@@ -186,6 +188,22 @@ class PassBudgetError(InvalidInputError):
     code = "too_many_passes"
     english = "This text needs more than the {limit} model passes that it may take. Use fewer blanks or a smaller beam."
     chinese = "这条文本需要的模型计算超过上限 {limit} 次。请减少 [MASK] 或减小 beam。"
+
+
+class OperationUnavailableError(InvalidInputError):
+    """The artifact lacks what the operation needs."""
+
+    code = "operation_unavailable"
+    english = "This model was packaged without {what}, which this operation needs."
+    chinese = "此模型打包时没有包含该操作所需的 {what}。"
+
+
+class TextEmptyError(InvalidInputError):
+    """A text without anything that the model reads."""
+
+    code = "text_empty"
+    english = "The text has nothing to work on."
+    chinese = "文本是空的，没有可处理的内容。"
 
 
 class TopKInvalidError(InvalidInputError):

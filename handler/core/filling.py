@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from handler.core.passes import Passes
 from handler.core.phrases import context_of
 from handler.core.ports import MaskedLanguageModel, Tokenizer
 from handler.core.requests import DEFAULT_TOP_K, FillMaskRequest
+from handler.core.sizes import TEXT_BYTES, worst_string_bytes
 from handler.core.text import TextPreparer, splice, splice_all
 from handler.core.types import (
     Candidate,
@@ -32,6 +34,9 @@ from handler.core.types import (
 )
 from handler.core.vocabulary import Vocabulary
 
+_CANDIDATE_BYTES: Final = 320  # keys, numbers and the token of one candidate
+_TOKEN_BYTES: Final = 128  # one token of a joint filling
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointOptions:
@@ -43,7 +48,7 @@ class JointOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class FillJob:
     """A text that will be answered, with all that its rankings depend on."""
 
     prepared: PreparedText
@@ -53,49 +58,59 @@ class Job:
     key: str
 
     @property
+    def text(self) -> str:
+        """See handler.core.operations.Job."""
+        return self.prepared.text
+
+    @property
     def expected_tokens(self) -> int:
-        """Tokens that will go through the model, at most, where no close phrases are looked at again."""
+        """See handler.core.operations.Job."""
         masks = len(self.prepared.masks)
         passes = best_first.passes_needed(masks, self.joint.beam) if self.joint else 1
         return len(self.prepared.sequence.ids) * passes
 
 
-class Filler:
-    """Turns texts into jobs, jobs into rankings, and rankings into answers.
+class Filling:
+    """The operation that fills blanks; see handler.core.operations.Operation.
 
     Args:
         tokenizer: the model's own.
+        vocabulary: the classes of its tokens.
         lexicon: phrases for joint filling, or None.
         limits: what one request may ask for.
         digest: the artifact's; part of every key.
     """
 
-    def __init__(self, *, tokenizer: Tokenizer, lexicon: Lexicon | None, limits: Limits, digest: str) -> None:
-        self.vocabulary = Vocabulary(tokenizer.vocabulary, tokenizer.special_ids)
+    def __init__(
+        self,
+        *,
+        tokenizer: Tokenizer,
+        vocabulary: Vocabulary,
+        lexicon: Lexicon | None,
+        limits: Limits,
+        digest: str,
+    ) -> None:
+        self._vocabulary = vocabulary
         self._tokenizer = tokenizer
         self._lexicon = lexicon
         self._limits = limits
         self._digest = digest
-        self._preparer = TextPreparer(tokenizer, self.vocabulary, limits)
+        self._preparer = TextPreparer(tokenizer, self._vocabulary, limits)
 
-    def prepare(self, text: str) -> PreparedText:
-        """See TextPreparer.prepare."""
-        return self._preparer.prepare(text)
-
-    def job(self, text: str, request: FillMaskRequest) -> Job:
+    def job(self, text: str, request: FillMaskRequest) -> FillJob:
         """Check a text against a request and find all that its answer depends on.
 
         Raises:
             InvalidInputError, TooLargeError: the text cannot be answered.
         """
-        prepared = self.prepare(text)
+        prepared = self._preparer.prepare(text)
         sets = None
         if request.targets is not None:
-            sets = targets.resolve(request.targets, len(prepared.masks), self._tokenizer, self.vocabulary)
+            sets = targets.resolve(request.targets, len(prepared.masks), self._tokenizer, self._vocabulary)
         top_k = request.top_k or self._open_top_k(sets)
         options = self._joint_options(prepared, request, sets)
         ids = None if sets is None else [sorted(targets_of_mask.spellings) for targets_of_mask in sets]
-        return Job(
+        return FillJob(
             prepared=prepared,
             targets=sets,
             joint=options,
@@ -134,13 +149,36 @@ class Filler:
             "context": context_of(prepared.text, prepared.masks, reach),
         }
 
-    def expected(self, job: Job) -> payloads.Expected:
+    def worst_bytes(self, job: FillJob) -> int:
+        """See Operation."""
+        length, masks = worst_string_bytes(job.text), len(job.prepared.masks)
+        joint_top_k = job.joint.top_k if job.joint else 0
+        size = TEXT_BYTES + length + joint_top_k * (length + _CANDIDATE_BYTES + masks * _TOKEN_BYTES)
+        for index in range(masks):
+            count = job.top_k
+            if job.targets is not None:
+                spellings = job.targets[index].spellings.values()
+                count = min(count, len(spellings))
+                size += 2 * sum(map(worst_string_bytes, spellings))  # the token, and the token in its text
+                size += sum(TEXT_BYTES + worst_string_bytes(entry.target) for entry in job.targets[index].unusable)
+            size += TEXT_BYTES + count * (length + _CANDIDATE_BYTES)
+        return size
+
+    def dump(self, value: RankedText) -> str:
+        """See Operation."""
+        return payloads.dump(value)
+
+    def load(self, payload: str, job: FillJob) -> RankedText:
+        """See Operation."""
+        return payloads.load(payload, self._expected(job))
+
+    def _expected(self, job: FillJob) -> payloads.Expected:
         """Return what a cached payload for a job must be: whatever else a cache answers is refused."""
         if job.targets is None:
             rankings = [
                 payloads.ExpectedRanking(
-                    entries=min(job.top_k, int(np.count_nonzero(self.vocabulary.allowed(neighbour)))),
-                    holds=partial(self.vocabulary.is_allowed, neighbour),
+                    entries=min(job.top_k, int(np.count_nonzero(self._vocabulary.allowed(neighbour)))),
+                    holds=partial(self._vocabulary.is_allowed, neighbour),
                     targets=False,
                 )
                 for neighbour in job.prepared.neighbours
@@ -157,10 +195,10 @@ class Filler:
         return payloads.Expected(
             rankings=rankings,
             joint_top_k=job.joint.top_k if job.joint else 0,
-            vocabulary_size=len(self.vocabulary),
+            vocabulary_size=len(self._vocabulary),
         )
 
-    def rank(self, job: Job, model: MaskedLanguageModel) -> tuple[RankedText, int]:
+    def compute(self, job: FillJob, model: MaskedLanguageModel) -> tuple[RankedText, int]:
         """Run the model; return the rankings and the number of passes.
 
         Raises:
@@ -174,7 +212,7 @@ class Filler:
         passes = Passes(model, job.prepared, self._limits.max_passes - 1)
         fillings = joint.decode(
             job.prepared,
-            self.vocabulary,
+            self._vocabulary,
             self._lexicon if job.joint.lexicon else None,
             dict(enumerate(ranking.log_softmax(logits))),
             passes,
@@ -183,15 +221,15 @@ class Filler:
         )
         return RankedText(rankings=rankings, joint=fillings), 1 + passes.spent
 
-    def _rankings(self, job: Job, logits: FloatArray) -> Iterator[Ranking]:
+    def _rankings(self, job: FillJob, logits: FloatArray) -> Iterator[Ranking]:
         if job.targets is None:
             for row, neighbour in zip(logits, job.prepared.neighbours, strict=True):
-                yield ranking.best(row, self.vocabulary.allowed(neighbour), job.top_k)
+                yield ranking.best(row, self._vocabulary.allowed(neighbour), job.top_k)
         else:
             for row, targets_of_mask in zip(logits, job.targets, strict=True):
                 yield ranking.among(row, list(targets_of_mask.spellings), job.top_k)
 
-    def compose(self, job: Job, ranked: RankedText, *, cached: bool) -> FilledText:
+    def compose(self, job: FillJob, value: RankedText, *, cached: bool) -> FilledText:
         """Put the rankings into the caller's own string."""
         sets: Sequence[TargetSet | None] = job.targets or [None] * len(job.prepared.masks)
         return FilledText(
@@ -205,21 +243,21 @@ class Filler:
                     candidates=tuple(self._candidates(job.prepared.text, mask, entries, targets_of_mask)),
                     unusable_targets=targets_of_mask.unusable if targets_of_mask else None,
                 )
-                for mask, entries, targets_of_mask in zip(job.prepared.masks, ranked.rankings, sets, strict=True)
+                for mask, entries, targets_of_mask in zip(job.prepared.masks, value.rankings, sets, strict=True)
             ),
-            joint=tuple(self._joint_candidate(job.prepared, filling) for filling in ranked.joint),
+            joint=tuple(self._joint_candidate(job.prepared, filling) for filling in value.joint),
         )
 
     def _candidates(
         self, text: str, mask: Mask, entries: Ranking, targets_of_mask: TargetSet | None
     ) -> Iterator[Candidate]:
         for entry in entries:
-            token = self.vocabulary.surface(entry.token_id)
+            token = self._vocabulary.surface(entry.token_id)
             if targets_of_mask:
                 token = targets_of_mask.spellings[entry.token_id]  # the caller's own spelling
             yield Candidate(
                 token=token,
-                piece=self.vocabulary.piece(entry.token_id),
+                piece=self._vocabulary.piece(entry.token_id),
                 token_id=entry.token_id,
                 score=entry.score,
                 target_score=entry.target_score,
@@ -227,7 +265,7 @@ class Filler:
             )
 
     def _joint_candidate(self, prepared: PreparedText, filling: JointFilling) -> JointCandidate:
-        tokens = tuple(self.vocabulary.surface(token_id) for token_id in filling.token_ids)
+        tokens = tuple(self._vocabulary.surface(token_id) for token_id in filling.token_ids)
         return JointCandidate(
             tokens=tokens,
             score=filling.score,

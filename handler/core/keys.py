@@ -34,15 +34,21 @@ def fill_mask_key(
     Returns:
         64 hexadecimal digits (SHA-256). Equal keys mean equal uncached answers.
     """
-    facts = {
-        "artifact": digest,
-        "schema": PAYLOAD_SCHEMA,
-        "operation": "fill-mask",
-        "ids": text.sequence.ids,
-        "masks": text.sequence.mask_positions,
-        "neighbours": [neighbour.value for neighbour in text.neighbours],
-        "top_k": top_k,
-        "targets": targets,
-        "joint": joint,
-    }
-    return hashlib.sha256(json.dumps(facts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return key(
+        digest,
+        "fill-mask",
+        {
+            "ids": text.sequence.ids,
+            "masks": text.sequence.mask_positions,
+            "neighbours": [neighbour.value for neighbour in text.neighbours],
+            "top_k": top_k,
+            "targets": targets,
+            "joint": joint,
+        },
+    )
+
+
+def key(digest: str, operation: str, facts: Mapping[str, object]) -> str:
+    """Return the key of an operation's value that depends on these facts: 64 hexadecimal digits (SHA-256)."""
+    whole = {"artifact": digest, "schema": PAYLOAD_SCHEMA, "operation": operation, **facts}
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handler.core.types import FillMaskAnswer
+from handler.core.types import Answer
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Observation:
     decode_ms: float = 0.0
     cache_ms: float = 0.0
 
-    def take(self, answer: FillMaskAnswer) -> None:
+    def take(self, answer: Answer) -> None:
         """Add the figures of an answer; a queue batch has several."""
         self.texts += len(answer.results)
         self.failed_texts += answer.failed_texts

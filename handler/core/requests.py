@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NoReturn
@@ -34,17 +35,28 @@ class Shape(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FillMaskRequest:
-    """A request to fill blanks, checked.
+class Request:
+    """What every request has, checked."""
+
+    texts: tuple[str, ...]
+    batch: bool  # a list was sent, and a list comes back
+    request_id: str | None
+
+    @property
+    def fails_one_by_one(self) -> bool:
+        """Whether a text that cannot be answered carries its own error."""
+        return self.batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillMaskRequest(Request):
+    """A request to fill blanks.
 
     ``targets`` holds one list for all masks, or one for each; ``top_k`` is None where the caller left it open.
     """
 
-    texts: tuple[str, ...]
-    batch: bool  # a list was sent, and a list comes back
     top_k: int | None
     targets: tuple[str, ...] | tuple[tuple[str, ...], ...] | None
-    request_id: str | None
     shape: Shape
     joint: bool = False  # fill the blanks of a text together as well
     lexicon: bool = True  # from known phrases, where some complete the text
@@ -54,6 +66,18 @@ class FillMaskRequest:
     def fails_one_by_one(self) -> bool:
         """Whether a text that cannot be answered carries its own error: only the native shape has a place for it."""
         return self.batch and self.shape is Shape.NATIVE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectRequest(Request):
+    """A request to find wrong characters."""
+
+    particles: bool  # whether 的, 地 and 得 are corrected into each other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRequest(Request):
+    """A request to score texts."""
 
 
 def read_json(body: bytes, limits: Limits) -> Any:
@@ -85,15 +109,9 @@ def parse_native(payload: object, limits: Limits) -> FillMaskRequest:
         RequestInvalidError, TopKInvalidError, TargetsInvalidError, TooManyTextsError: see each.
     """
     fields = _object(payload, ("text", "texts", "top_k", "targets", "joint", "lexicon", "beam", "request_id"))
-    given = [name for name in ("text", "texts") if fields.get(name) is not None]  # generated clients send nulls
-    if len(given) != 1:
-        _invalid(
-            'Send either "text" (a string) or "texts" (a list of strings).',
-            "请发送 text（字符串）或 texts（字符串列表），二者选一。",
-        )
-    batch = given == ["texts"]
+    texts, batch = _text_or_texts(fields, limits)
     return FillMaskRequest(
-        texts=_texts(fields["texts"], "texts", limits) if batch else (_text(fields["text"], "text"),),
+        texts=texts,
         batch=batch,
         top_k=_top_k(fields.get("top_k"), limits),
         targets=_targets(fields.get("targets")),
@@ -146,21 +164,56 @@ def parse_hugging_face(payload: object, limits: Limits) -> FillMaskRequest:
     )
 
 
-def parse_direct(payload: object, limits: Limits) -> FillMaskRequest:
-    """Parse a direct event or a queue record: the native body or, with ``inputs``, the Hugging Face one.
-
-    ``operation`` names the operation where a caller wants to be explicit.
+def parse_correct(payload: object, limits: Limits) -> CorrectRequest:
+    """Parse the body of ``/v1/correct``.
 
     Raises:
-        As the two parsers.
+        RequestInvalidError, TooManyTextsError: see each.
     """
-    fields = dict(payload) if isinstance(payload, dict) else payload
-    if isinstance(fields, dict):
-        if fields.pop("operation", "fill-mask") != "fill-mask":
-            _invalid('"operation" must be "fill-mask".', "operation 必须是 fill-mask。")
-        if "inputs" in fields:
-            return parse_hugging_face(fields, limits)
-    return parse_native(fields, limits)
+    fields = _object(payload, ("text", "texts", "particles", "request_id"))
+    texts, batch = _text_or_texts(fields, limits)
+    return CorrectRequest(
+        texts=texts,
+        batch=batch,
+        request_id=_request_id(fields.get("request_id")),
+        particles=_flag(fields.get("particles"), "particles", default=False),
+    )
+
+
+def parse_score(payload: object, limits: Limits) -> ScoreRequest:
+    """Parse the body of ``/v1/score``.
+
+    Raises:
+        RequestInvalidError, TooManyTextsError: see each.
+    """
+    fields = _object(payload, ("text", "texts", "request_id"))
+    texts, batch = _text_or_texts(fields, limits)
+    return ScoreRequest(texts=texts, batch=batch, request_id=_request_id(fields.get("request_id")))
+
+
+_OPERATIONS: Final = {"fill-mask": parse_native, "correct": parse_correct, "score": parse_score}
+
+
+def parse_direct(payload: object, limits: Limits) -> Request:
+    """Parse a direct event or a queue record: the body of an operation or, with ``inputs``, the Hugging Face one.
+
+    ``operation`` is "fill-mask", "correct" or "score"; the first where it is absent.
+
+    Raises:
+        As the other parsers.
+    """
+    if not isinstance(payload, dict):
+        return parse_native(payload, limits)
+    fields = dict(payload)
+    operation = fields.pop("operation", None)
+    if operation is None:
+        operation = "fill-mask"
+    if not isinstance(operation, str) or operation not in _OPERATIONS:
+        names = ", ".join(_OPERATIONS)
+        _invalid(f'"operation" must be one of {names}.', f"operation 必须是 {names} 之一。")
+    if "inputs" in fields and operation == "fill-mask":
+        return parse_hugging_face(fields, limits)
+    return _OPERATIONS[operation](fields, limits)
 
 
 def request_id_of(payload: object) -> str | None:
@@ -193,6 +246,19 @@ def _object(value: object, allowed: tuple[str, ...], *, required: str | None = N
     if required is not None and required not in value:
         _invalid(f'"{required}" is missing.', f"缺少 {required} 字段。")
     return value
+
+
+def _text_or_texts(fields: Mapping[str, Any], limits: Limits) -> tuple[tuple[str, ...], bool]:
+    """Return the texts, and whether they were sent as a list."""
+    given = [name for name in ("text", "texts") if fields.get(name) is not None]  # generated clients send nulls
+    if len(given) != 1:
+        _invalid(
+            'Send either "text" (a string) or "texts" (a list of strings).',
+            "请发送 text（字符串）或 texts（字符串列表），二者选一。",
+        )
+    if given == ["texts"]:
+        return _texts(fields["texts"], "texts", limits), True
+    return (_text(fields["text"], "text"),), False
 
 
 def _text(value: object, field: str) -> str:

@@ -168,6 +168,65 @@ class FilledText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A character that should rather stand there; the margin is by how much, as a natural logarithm."""
+
+    token: str
+    margin: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """A character that is likely wrong, with suggestions, best first."""
+
+    start: int
+    end: int
+    original: str
+    suggestions: tuple[Suggestion, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedText:
+    """A text with its likely wrong characters."""
+
+    text: str
+    corrected: str  # with the best suggestion for each in place
+    unknown_characters: int
+    cached: bool
+    corrections: tuple[Correction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredPiece:
+    """One token of a scored text; None for a token that the vocabulary lacks."""
+
+    token: str
+    start: int
+    end: int
+    log_probability: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredText:
+    """A text with its pseudo-log-likelihood: the sum over its known tokens, each with itself hidden."""
+
+    text: str
+    pseudo_log_likelihood: float
+    unknown_characters: int
+    cached: bool
+    per_token: tuple[ScoredPiece, ...]
+
+    @property
+    def mean_log_probability(self) -> float:
+        """The likelihood by token, by which texts of different lengths compare."""
+        known = [piece.log_probability for piece in self.per_token if piece.log_probability is not None]
+        return sum(known) / len(known) if known else float("-inf")
+
+
+TextResult = FilledText | CorrectedText | ScoredText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailedText:
     """A text of a batch that could not be answered; its neighbours are not touched."""
 
@@ -195,11 +254,11 @@ class ModelIdentity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FillMaskAnswer:
+class Answer:
     """The answer to a whole request, before it takes the shape that its door speaks."""
 
     model: ModelIdentity
-    results: tuple[FilledText | FailedText, ...]
+    results: tuple[TextResult | FailedText, ...]
     timing: Timing
     passes: int  # sequences that went through the model
     cache_faults: int  # cache operations that failed and were ignored
@@ -207,7 +266,7 @@ class FillMaskAnswer:
     @property
     def cache_hits(self) -> int:
         """Texts answered from a cache."""
-        return sum(isinstance(result, FilledText) and result.cached for result in self.results)
+        return sum(not isinstance(result, FailedText) and result.cached for result in self.results)
 
     @property
     def failed_texts(self) -> int:

@@ -14,9 +14,9 @@ from handler.adapters.tokenizer import WordPieceTokenizer
 from handler.core.cache_chain import CacheChain
 from handler.core.ports import Deadline, MaskedLanguageModel, ResultCache
 from handler.core.requests import parse_native
-from handler.core.service import FillMaskService
+from handler.core.service import Service
 from handler.core.text import TextPreparer
-from handler.core.types import FilledText, FillMaskAnswer, Limits
+from handler.core.types import FilledText, Answer, Limits
 from handler.core.vocabulary import Vocabulary
 from handler.settings import Settings
 from tests.support.doubles import FixedDeadline
@@ -43,9 +43,7 @@ def vocabulary() -> Vocabulary:
 @cache
 def model() -> OnnxMaskedLanguageModel:
     """Return its model, on one thread."""
-    return OnnxMaskedLanguageModel(
-        artifact().path("model.onnx"), threads=1, vocabulary_size=artifact().vocabulary_size
-    )
+    return OnnxMaskedLanguageModel(artifact().path("model.onnx"), threads=1, vocabulary_size=artifact().vocabulary_size)
 
 
 def limits(**changes: int) -> Limits:
@@ -66,9 +64,9 @@ def service(
     admit_after: int = 2,
     limits: Limits | None = None,
     clock: Callable[[], float] = time.perf_counter,
-) -> FillMaskService:
+) -> Service:
     """Return a service on the embedded artifact, without caches unless some are given."""
-    return FillMaskService(
+    return Service(
         tokenizer=tokenizer(),
         model=model or _model(),
         identity=artifact().identity,
@@ -81,9 +79,9 @@ def service(
 _model, _limits = model, limits  # under names that the arguments of service() do not hide
 
 
-def fill(service: FillMaskService, payload: dict[str, Any], deadline: Deadline | None = None) -> FillMaskAnswer:
+def fill(service: Service, payload: dict[str, Any], deadline: Deadline | None = None) -> Answer:
     """Answer a native request."""
-    return service.fill(parse_native(payload, service.limits), deadline or FixedDeadline())
+    return service.answer(parse_native(payload, service.limits), deadline or FixedDeadline())
 
 
 def scores(result: object) -> list[list[tuple[int, float, float | None]]]:
