@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,12 @@ from handler.entry import lambda_handler
 from tests.support.events import TEXT, Context, Event, http_v2, load_balancer, payload_1_0, reply, rest_v1
 
 BODY = {"text": TEXT}
-BUILDERS = {"2.0": http_v2, "REST": rest_v1, "1.0": payload_1_0, "load balancer": load_balancer}
+BUILDERS: dict[str, Callable[..., Event]] = {
+    "2.0": http_v2,
+    "REST": rest_v1,
+    "1.0": payload_1_0,
+    "load balancer": load_balancer,
+}
 NESTED: Any = "x"
 for _ in range(5_000):
     NESTED = [NESTED]

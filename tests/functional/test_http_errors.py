@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from handler.adapters.onnx_model import OnnxMaskedLanguageModel
 from handler.core.errors import TiankongError
 from handler.entry import Function
 from tests.functional.conftest import FunctionFactory
@@ -186,12 +187,12 @@ def test_unexpected_error_is_500_with_our_body(
     start: FunctionFactory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A fault of ours reaches the browser as an error like all, and the log tells where it was, not what was sent."""
-    function = start()
+    function = start(cache_ttl_s=0)
 
     def break_down(*arguments: object) -> None:
         raise ZeroDivisionError(SECRET)
 
-    monkeypatch.setattr(type(function.environment.service()), "fill", break_down)
+    monkeypatch.setattr(OnnxMaskedLanguageModel, "logits", break_down)
 
     answer = reply(function(http_v2(body={"text": f"{SECRET}[MASK]"}, headers={"origin": ORIGIN}), Context()))
 
@@ -208,12 +209,12 @@ def test_unexpected_error_of_a_direct_event_is_raised_for_a_retry(
     start: FunctionFactory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Lambda retries an asynchronous invocation only when it raises; the fault is in the log all the same."""
-    function = start()
+    function = start(cache_ttl_s=0)
 
     def break_down(*arguments: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(type(function.environment.service()), "fill", break_down)
+    monkeypatch.setattr(OnnxMaskedLanguageModel, "logits", break_down)
 
     with pytest.raises(ZeroDivisionError):
         function({"text": TEXT}, Context())

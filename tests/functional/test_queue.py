@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from handler.adapters.onnx_model import OnnxMaskedLanguageModel
 from handler.core.errors import InferenceError
+from handler.core.types import FloatArray, MaskedSequence
 from tests.functional.conftest import FunctionFactory
 from tests.support.events import TEXT, Context, queue_batch, steady
 from tests.support.results_queue import RecordingResultsQueue
@@ -135,17 +138,16 @@ def test_fault_of_one_record_is_its_own(
 ) -> None:
     """Whatever fails in one record, the others are answered, and the log names the one that stays."""
     function = start(cache_ttl_s=0)
-    service = type(function.environment.service())
-    fill = service.fill
+    logits = OnnxMaskedLanguageModel.logits
 
-    def sometimes(self: Any, request: Any, deadline: Any) -> Any:
-        if request.request_id == "broken":
+    def sometimes(self: OnnxMaskedLanguageModel, sequences: Sequence[MaskedSequence]) -> list[FloatArray]:
+        if any(len(sequence.ids) > 50 for sequence in sequences):
             raise error
-        return fill(self, request, deadline)
+        return logits(self, sequences)
 
-    monkeypatch.setattr(service, "fill", sometimes)
+    monkeypatch.setattr(OnnxMaskedLanguageModel, "logits", sometimes)
 
-    answer = function(queue_batch([GOOD, {"text": TEXT, "request_id": "broken"}, GOOD]), Context())
+    answer = function(queue_batch([GOOD, {"text": TEXT + "好" * 60}, GOOD]), Context())
 
     notes = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert failures(answer) == ["m1"]

@@ -1,0 +1,1 @@
+"""Measurements, run by hand; each prints what it measured and on what."""
