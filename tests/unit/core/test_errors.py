@@ -16,6 +16,7 @@ from handler.core.errors import TiankongError
 
 FACTS: dict[str, Any] = {
     "limit": 4711,
+    "what": "an error model",
     "actual": 4712,
     "expected": 4713,
     "problem": "some problem",

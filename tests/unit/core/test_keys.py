@@ -10,7 +10,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from handler.core import keys
-from handler.core.filling import Filler
+from handler.core.filling import Filling
 from handler.core.requests import parse_native
 from handler.core.types import MaskedSequence, Neighbour, PreparedText
 from tests.support import embedded
@@ -56,7 +56,9 @@ OPTIONS = st.fixed_dictionaries(
 def test_equal_keys_mean_equal_uncached_answers() -> None:
     """Two requests that share a cache entry get exactly the same numbers without any cache."""
     service = embedded.service()
-    filler = Filler(tokenizer=embedded.tokenizer(), lexicon=None, limits=service.limits, digest="d")
+    filling = Filling(
+        tokenizer=embedded.tokenizer(), vocabulary=service.vocabulary, lexicon=None, limits=service.limits, digest="d"
+    )
     met = 0
 
     @given(alike_texts(), OPTIONS, OPTIONS)
@@ -67,12 +69,12 @@ def test_equal_keys_mean_equal_uncached_answers() -> None:
             parse_native({"text": text, **chosen}, service.limits)
             for text, chosen in zip(texts, (options, others), strict=True)
         ]
-        first, second = (filler.job(request.texts[0], request).key for request in requests)
+        first, second = (filling.job(request.texts[0], request).key for request in requests)
         if first != second:
             return
         event("equal keys")
         met += requests[0] != requests[1]
-        answers = [service.fill(request, FixedDeadline()).results[0] for request in requests]
+        answers = [service.answer(request, FixedDeadline()).results[0] for request in requests]
 
         assert embedded.scores(answers[0]) == embedded.scores(answers[1])
 
