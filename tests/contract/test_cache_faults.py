@@ -6,14 +6,14 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from moto import mock_aws
 
 from handler import bootstrap
-from handler.adapters.dynamodb_cache import EXPIRES_AT, KEY, PAYLOAD, WRITE_MS, DynamoDbCache, create_client
+from handler.adapters.dynamodb_cache import EXPIRES_AT, KEY, PAYLOAD, DynamoDbCache, create_client
 from handler.adapters.memory_cache import MemoryCache
 from handler.core.breaker import GuardedCache
 from handler.core.errors import CacheUnavailableError
@@ -30,7 +30,7 @@ ONE: dict[str, Any] = {"text": "今天天气真[MASK]啊。"}
 TWO: dict[str, Any] = {"texts": ["今天天气真[MASK]啊。", "床前明[MASK]光"]}
 READ_MS = 10
 BUDGET_S = 1.0  # for a request on a cache that may take 10 and 100 ms, on a busy machine
-PATIENT = {"read_ms": 20_000, "write_ms": 20_000}  # where calls are counted, on a busy machine
+PATIENT_MS = 20_000
 UNPROCESSED = json.dumps({"UnprocessedKeys": {TABLE: {"Keys": []}}, "UnprocessedItems": {TABLE: [{}]}}).encode()
 
 
@@ -42,16 +42,18 @@ def numbers(payload: dict[str, Any], cache: DynamoDbCache | GuardedCache | None 
 
 
 def cache_at(
-    address: str,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    table: str = TABLE,
-    read_ms: int = READ_MS,
-    write_ms: int = WRITE_MS,
+    address: str, monkeypatch: pytest.MonkeyPatch, *, table: str = TABLE, patient: bool = False
 ) -> DynamoDbCache:
-    """Return a cache on a server, with the budgets by default."""
+    """Return a cache on a server, with the budgets by default or, where calls are counted, with patience."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", address)
-    return DynamoDbCache(create_client(read_ms), table=table, ttl_s=60, read_ms=read_ms, write_ms=write_ms)
+    if patient:
+        return patient_cache(create_client(PATIENT_MS))
+    return DynamoDbCache(create_client(READ_MS), table=table, ttl_s=60, read_ms=READ_MS)
+
+
+def patient_cache(client: DynamoDBClient, clock: Callable[[], float] = time.time) -> DynamoDbCache:
+    """Return a cache that waits as long as a busy machine may need."""
+    return DynamoDbCache(client, table=TABLE, ttl_s=60, read_ms=PATIENT_MS, write_ms=PATIENT_MS, clock=clock)
 
 
 @pytest.mark.parametrize("payload", [ONE, TWO], ids=["one text", "two texts"])
@@ -90,7 +92,7 @@ def test_answer_is_the_uncached_one_when_the_server_speaks_something_else(
 ) -> None:
     """Whatever a server that is no DynamoDB says with a good status, nothing of it enters the answer."""
     with servers.replying(200, body)() as listener:
-        actual, _ = numbers(payload, cache_at(listener.address, monkeypatch, **PATIENT))
+        actual, _ = numbers(payload, cache_at(listener.address, monkeypatch, patient=True))
 
         assert listener.connections == 2
     assert numbers(payload)[0] == actual
@@ -118,7 +120,7 @@ def test_answer_is_the_uncached_one_when_items_are_left_unprocessed(monkeypatch:
     """Keys that DynamoDB leaves out of a batch are misses; items that it leaves out are a fault, never a retry."""
     expected, _ = numbers(TWO)
     with servers.replying(200, UNPROCESSED)() as listener:
-        actual = numbers(TWO, cache_at(listener.address, monkeypatch, **PATIENT))
+        actual = numbers(TWO, cache_at(listener.address, monkeypatch, patient=True))
 
         assert (expected, 1) == actual
         assert listener.connections == 2
@@ -153,7 +155,7 @@ def test_answer_is_the_uncached_one_when_an_item_is_corrupt(
 ) -> None:
     """What this version did not write counts as a fault, is computed anew and put right."""
     expected, _ = numbers(payload)
-    cache = RecordingCache(DynamoDbCache(moto_client, table=TABLE, ttl_s=60, **PATIENT))
+    cache = RecordingCache(patient_cache(moto_client))
     service = embedded.service(shared=cache, admit_after=1)
     embedded.fill(service, payload)
     for key in cache.writes[0]:
@@ -171,7 +173,7 @@ def test_answer_is_the_uncached_one_when_the_item_has_expired(moto_client: Dynam
     """An expired item that the server has not deleted yet is a miss, and no fault."""
     expected, _ = numbers(ONE)
     clock = Clock()
-    cache = DynamoDbCache(moto_client, table=TABLE, ttl_s=60, **PATIENT, clock=clock)
+    cache = patient_cache(moto_client, clock)
     service = embedded.service(shared=cache, admit_after=1)
     embedded.fill(service, ONE)
 
@@ -184,7 +186,7 @@ def test_answer_is_the_uncached_one_when_the_item_has_expired(moto_client: Dynam
 
 def test_answer_from_the_table_equals_the_uncached_one(moto_client: DynamoDBClient) -> None:
     """Through the table and back no digit changes, in an environment that has not seen the text."""
-    cache = DynamoDbCache(moto_client, table=TABLE, ttl_s=60, **PATIENT)
+    cache = patient_cache(moto_client)
     expected, _ = numbers(TWO)
     numbers(TWO, cache)
     answer = embedded.fill(embedded.service(shared=cache, local=MemoryCache(ttl_s=60)), TWO)
@@ -233,7 +235,9 @@ def test_breaker_leaves_a_failing_table_alone_and_comes_back(monkeypatch: pytest
     """Three calls reach a table that fails; then none for the pause, and one after it."""
     clock = Clock()
     with servers.refusing(400, "ProvisionedThroughputExceededException")() as listener:
-        guarded = GuardedCache(cache_at(listener.address, monkeypatch, **PATIENT), failures=3, pause_s=30, clock=clock)
+        guarded = GuardedCache(
+            cache_at(listener.address, monkeypatch, patient=True), failures=3, pause_s=30, clock=clock
+        )
         faults = [numbers(ONE, guarded)[1] for _ in range(5)]
 
         assert faults == [2, 1, 0, 0, 0]
@@ -251,7 +255,7 @@ def test_breaker_uses_a_table_again_that_is_back() -> None:
     clock = Clock()
     with mock_aws():
         client = create_client(1000)
-        cache = DynamoDbCache(client, table=TABLE, ttl_s=60, **PATIENT)
+        cache = patient_cache(client)
         guarded = GuardedCache(cache, failures=2, pause_s=30, clock=clock)
         before = numbers(ONE, guarded)
         make_table(client)
@@ -356,7 +360,7 @@ def test_start_connects_to_a_table_that_answers(
 
 def test_write_keeps_the_other_items_of_a_batch_with_an_oversize_one(moto_client: DynamoDBClient) -> None:
     """One item above DynamoDB's 400 KB would have its whole batch refused; it is left out instead."""
-    cache = DynamoDbCache(moto_client, table=TABLE, ttl_s=60, **PATIENT)
+    cache = patient_cache(moto_client)
     cache.write({"small": CacheEntry(payload="[]", passes=1), "large": CacheEntry(payload="x" * 500_000, passes=1)})
 
     assert dict(cache.read(["small", "large"])) == {"small": "[]"}
