@@ -130,15 +130,30 @@ def _understood(folder: Path, manifest: Any) -> Artifact:
         special = manifest["special_ids"]
         return Artifact(
             folder=folder,
-            name=str(manifest["name"]),
+            name=_name(manifest["name"]),
             digest=hashlib.sha256(json.dumps(sha256, sort_keys=True).encode()).hexdigest(),
-            vocabulary_size=int(manifest["architecture"]["vocab_size"]),
-            max_positions=int(manifest["architecture"]["max_positions"]),
+            vocabulary_size=_whole(manifest["architecture"]["vocab_size"]),
+            max_positions=_whole(manifest["architecture"]["max_positions"]),
             special=SpecialIds(
-                unk=int(special["unk"]), cls=int(special["cls"]), sep=int(special["sep"]), mask=int(special["mask"])
+                unk=_whole(special["unk"]),
+                cls=_whole(special["cls"]),
+                sep=_whole(special["sep"]),
+                mask=_whole(special["mask"]),
             ),
             sha256=sha256,
             manifest=manifest,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ArtifactCorruptError(problem=f"{MANIFEST} lacks or misspells a field: {error}.") from error
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("the name is no word")
+    return value
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError("a size or an id is no whole number")
+    return value
