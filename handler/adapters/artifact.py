@@ -127,19 +127,14 @@ def _understood(folder: Path, manifest: Any) -> Artifact:
         sha256 = {str(name): str(facts["sha256"]) for name, facts in manifest["files"].items()}
         if not {MODEL, TOKENIZER} <= set(sha256) or not all(map(_FILE_NAME.fullmatch, sha256)):
             raise ArtifactCorruptError(problem=f"{MANIFEST} must list {MODEL} and {TOKENIZER} by plain names.")
-        special = manifest["special_ids"]
+        special = {role: _whole(manifest["special_ids"][role]) for role in ("unk", "cls", "sep", "mask")}
         return Artifact(
             folder=folder,
             name=_name(manifest["name"]),
             digest=hashlib.sha256(json.dumps(sha256, sort_keys=True).encode()).hexdigest(),
             vocabulary_size=_whole(manifest["architecture"]["vocab_size"]),
             max_positions=_whole(manifest["architecture"]["max_positions"]),
-            special=SpecialIds(
-                unk=_whole(special["unk"]),
-                cls=_whole(special["cls"]),
-                sep=_whole(special["sep"]),
-                mask=_whole(special["mask"]),
-            ),
+            special=SpecialIds(**special),
             sha256=sha256,
             manifest=manifest,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,11 @@ def rewrite(folder: Path, change: Callable[[Manifest], object]) -> None:
     path.write_text(json.dumps(manifest), encoding="utf-8")
 
 
+def redigest(name: str, manifest: Manifest) -> None:
+    """Give a file of the manifest another digest."""
+    manifest["files"][name]["sha256"] = "0" * 64
+
+
 def test_open_artifact_reads_what_the_manifest_says(folder: Path) -> None:
     """Name, sizes, special ids and files are those of the manifest, and the files verify."""
     manifest = json.loads((folder / "manifest.json").read_bytes())
@@ -53,7 +59,7 @@ def test_digest_changes_with_every_file(folder: Path) -> None:
     assert len(digests) == 1
 
     for name in json.loads((folder / "manifest.json").read_bytes())["files"]:
-        rewrite(folder, lambda manifest, name=name: manifest["files"][name].update(sha256="0" * 64))
+        rewrite(folder, partial(redigest, name))
         digests.add(open_artifact(folder).digest)
     (folder / "more.txt").write_text("more", encoding="utf-8")
     rewrite(folder, lambda manifest: manifest["files"].update({"more.txt": {"sha256": "1" * 64}}))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from handler.core import answers
 from handler.core.errors import AnswerTooLargeError, MaskMissingError
 from handler.core.requests import FillMaskRequest, parse_hugging_face, parse_native, parse_predict
+from handler.core.types import FilledText
 from tests.support import embedded
 from tests.support.doubles import FakeModel, FixedDeadline, descending
 
@@ -85,7 +86,7 @@ def test_bound_is_held_before_any_work() -> None:
 
 def test_render_gives_the_native_shape() -> None:
     """The fields that the design names, no more and no less."""
-    request = parse_native({"texts": ["守[MASK]", "没有"], "targets": ["株", "天天"]}, embedded.limits())
+    request = parse_native({"texts": ["守[MASK]", "没有"], "targets": ["株", "𠮷"]}, embedded.limits())
     rendered = answers.render(embedded.service().answer(request, FixedDeadline()), request, "id-1")
     [good, bad] = rendered["results"]
 
@@ -95,7 +96,7 @@ def test_render_gives_the_native_shape() -> None:
     assert {"text", "truncated", "unknown_characters", "cached", "masks", "joint"} == set(good)
     assert {"index", "start", "end", "candidates", "unusable_targets"} == set(good["masks"][0])
     assert {"token", "score", "text", "target_score"} == set(good["masks"][0]["candidates"][0])
-    assert good["masks"][0]["unusable_targets"] == [{"target": "天天", "reason": "several_tokens"}]
+    assert good["masks"][0]["unusable_targets"] == [{"target": "𠮷", "reason": "not_in_vocabulary"}]
     assert {"text": "没有", "error": {"type": "mask_missing", "message": MaskMissingError().message()}} == bad
 
 
@@ -113,13 +114,17 @@ def test_render_gives_the_reference_designs_shape() -> None:
     """Five tokens of the first mask, each with its percentage to two decimals."""
     request = parse_predict({"text": "守[MASK][MASK]"}, embedded.limits())
     answer = embedded.service().answer(request, FixedDeadline())
-    first = [(token_id, score) for token_id, score, _ in embedded.scores(answer.results[0])[0]]
+    [result] = answer.results
+    assert isinstance(result, FilledText)
+    first = result.masks[0].candidates
 
     rendered = answers.render(answer, request, "")
 
     assert list(rendered) == ["results"]
-    assert [round(score * 100, 2) for _, score in first] == [entry["probability"] for entry in rendered["results"]]
-    assert [embedded.vocabulary().surface(at) for at, _ in first] == [entry["token"] for entry in rendered["results"]]
+    assert [round(candidate.score * 100, 2) for candidate in first] == [
+        entry["probability"] for entry in rendered["results"]
+    ]
+    assert [candidate.token for candidate in first] == [entry["token"] for entry in rendered["results"]]
 
 
 @pytest.mark.parametrize(
