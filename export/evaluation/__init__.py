@@ -1,0 +1,1 @@
+"""Sentences written for this project, which an export is measured with."""

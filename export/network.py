@@ -1,0 +1,246 @@
+"""The graph of a masked language model of the BERT family, written from its weights.
+
+Written here instead of traced by torch.onnx and fused by pattern afterwards: see export/README.md, "Why the graph is
+written by hand". Rows are tokens: outside attention every value is (batch * sequence, units), because a scale for each
+row is then a scale along axis 0, and because the head picks its rows by flat position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+
+from export.architecture import Architecture
+from export.graph import MICROSOFT, GraphBuilder
+from export.products import FloatProducts, Operand, Products, quantize_blocks, write_block_product
+from export.weights import Dense, Layer, Norm, Weights
+
+INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids", "mask_positions")
+OUTPUT: Final = "logits"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How the same network is written down.
+
+    Args:
+        fused: attention, and the activation with its bias, as one node each.
+        masked_head: the head runs at mask_positions only; otherwise at every position, as the reference design does.
+        products: of every product that ``exceptions`` does not name.
+        exceptions: other products, by the name of the constant side.
+        table_block: inputs that share a scale in the word table and the decoder; None for fp32.
+    """
+
+    fused: bool = False
+    masked_head: bool = True
+    products: Products = field(default_factory=FloatProducts)
+    exceptions: Mapping[str, Products] = field(default_factory=dict)
+    table_block: int | None = None
+
+    def products_of(self, right: Dense) -> Products:
+        """Return what writes the product with this constant side."""
+        return self.exceptions.get(right.name, self.products)
+
+
+def write_network(architecture: Architecture, weights: Weights, layout: Layout) -> onnx.ModelProto:
+    """Write the graph.
+
+    Inputs, int64: input_ids, attention_mask and token_type_ids (batch, sequence); mask_positions (masks,), flat
+    positions row * sequence + column (absent with a full head). Output: logits float32 (masks, vocab), or
+    (batch * sequence, vocab).
+    """
+    return _Network(architecture, weights, layout).write()
+
+
+class _Network:
+    def __init__(self, architecture: Architecture, weights: Weights, layout: Layout) -> None:
+        self.facts = architecture
+        self.weights = weights
+        self.layout = layout
+        self.graph = GraphBuilder()
+
+    def write(self) -> onnx.ModelProto:
+        for name in INPUTS[:3]:
+            self.graph.input(name, ["batch", "sequence"])
+        if self.layout.masked_head:
+            self.graph.input(INPUTS[3], ["masks"])
+        self.graph.node("Shape", ["input_ids"], "batch_and_sequence")
+        self.graph.node(
+            "Concat", ["batch_and_sequence", self.graph.constant("shape.rows", [-1])], "shape.batched", axis=0
+        )
+        self._write_mask()
+        x = self._embeddings()
+        for step, layer in enumerate(self.weights.layers):
+            x = self._layer(x, layer, f"step{step}")
+        self._head(x)
+        rows = "masks" if self.layout.masked_head else "rows"
+        return self.graph.model(OUTPUT, [rows, self.facts.vocab_size])
+
+    def _write_mask(self) -> None:
+        if self.layout.fused:
+            self.graph.node("Cast", ["attention_mask"], "keys_to_see", to=TensorProto.INT32)
+            return
+        seen = self.graph.node("Cast", ["attention_mask"], "seen", to=TensorProto.FLOAT)
+        hidden = self.graph.node("Sub", [self._scalar("one", 1), seen], "hidden")
+        flat = self.graph.node("Mul", [hidden, self._scalar("lowest", np.finfo(np.float32).min)], "hidden_bias")
+        self.graph.node("Unsqueeze", [flat, self.graph.constant("axes.heads_and_queries", [1, 2])], "attention_bias")
+
+    def _embeddings(self) -> Operand:
+        graph, weights = self.graph, self.weights
+        length = graph.node("Gather", ["batch_and_sequence", graph.constant("axis.sequence", [1])], "length")
+        start = graph.constant("start", [0])
+        position = graph.node(
+            "Slice", [graph.constant("positions", weights.position), start, length, start], "position_rows"
+        )
+        types = graph.constant("token_types", weights.token_type)
+        token_type = graph.node("Gather", [types, "token_type_ids"], "type_rows")
+        total = graph.node("Add", [self._word_rows(), token_type], "word_and_type")
+        total = graph.node("Add", [total, position], "embedding_sum")
+        x = self._norm(total, weights.embedding_norm, "embeddings")
+        width = graph.constant("shape.embeddings", [-1, self.facts.embedding])
+        rows = Operand(value=graph.node("Reshape", [x, width], "embedding_rows"))
+        if weights.projection is None:
+            return rows
+        return Operand(value=self._product(rows, weights.projection, "projected"))
+
+    def _word_rows(self) -> str:
+        graph = self.graph
+        block = self.layout.table_block
+        if block is None:
+            return graph.node("Gather", [graph.constant("words", self.weights.word), "input_ids"], "word_rows")
+        table, scales = self._table("words", self.weights.word)
+        padded = -(-self.facts.embedding // block) * block
+        # onnxruntime's own default for the zero has differed between versions and bits, so it is written down.
+        zeros = np.full((self.facts.vocab_size, padded // block), 128, np.uint8)
+        flat = graph.node("Reshape", [table, graph.constant("shape.table", [-1, padded])], "word_table")
+        rows = graph.node(
+            "GatherBlockQuantized",
+            [flat, "input_ids", scales, graph.constant("words.zeros", zeros)],
+            "word_rows",
+            domain=MICROSOFT,
+            bits=8,
+            block_size=block,
+            gather_axis=0,
+            quantize_axis=1,
+        )
+        if padded == self.facts.embedding:
+            return rows
+        start, end = graph.constant("start", [0]), graph.constant("end.embedding", [self.facts.embedding])
+        return graph.node("Slice", [rows, start, end, graph.constant("axis.last", [-1])], "word_rows_unpadded")
+
+    def _table(self, name: str, rows: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> tuple[str, str]:
+        assert self.layout.table_block is not None
+        quantized, scales = quantize_blocks(rows, self.layout.table_block)
+        return self.graph.constant(f"{name}.table", quantized), self.graph.constant(f"{name}.scales", scales)
+
+    def _layer(self, x: Operand, layer: Layer, step: str) -> Operand:
+        context = self._attention(x, layer, step)
+        attended = self._product(context, layer.attention_output, f"{step}.attention_output")
+        attended = self.graph.node("Add", [attended, x.value], f"{step}.attention_residual")
+        x = Operand(value=self._norm(attended, layer.attention_norm, f"{step}.attention_norm"))
+        widened = self._activated(x, layer.up, f"{step}.up")
+        narrowed = self._product(widened, layer.down, f"{step}.down")
+        narrowed = self.graph.node("Add", [narrowed, x.value], f"{step}.output_residual")
+        return Operand(value=self._norm(narrowed, layer.output_norm, f"{step}.output_norm"))
+
+    def _attention(self, x: Operand, layer: Layer, step: str) -> Operand:
+        graph, fused = self.graph, self.layout.fused
+        right = layer.query_key_value
+        together = self._product(x, right, f"{step}.query_key_value", bias=not fused)
+        batched = graph.node("Reshape", [together, "shape.batched"], f"{step}.batched")
+        parts = graph.nodes(
+            "Split",
+            [batched],
+            [f"{step}.{part}" for part in ("query", "key", "value")],
+            name=f"{step}.split",
+            axis=-1,
+            num_outputs=3,
+        )
+        if fused:
+            bias = graph.constant(f"{right.name}.bias", right.bias)
+            heads = {"num_heads": self.facts.heads}
+            context = graph.node(
+                "MultiHeadAttention", [*parts, bias, "keys_to_see"], f"{step}.attention", domain=MICROSOFT, **heads
+            )
+        else:
+            context = self._plain_attention(parts, step)
+        width = graph.constant("shape.hidden", [-1, self.facts.hidden])
+        return Operand(value=graph.node("Reshape", [context, width], f"{step}.context"))
+
+    def _plain_attention(self, parts: list[str], step: str) -> str:
+        graph, heads = self.graph, self.facts.heads
+        per_head = self.facts.hidden // heads
+        shape = graph.constant("shape.heads", [0, 0, heads, per_head])
+        query, key, value = (graph.node("Reshape", [part, shape], f"{part}.heads") for part in parts)
+        query = graph.node("Transpose", [query], f"{step}.query_rows", perm=[0, 2, 1, 3])
+        key = graph.node("Transpose", [key], f"{step}.key_columns", perm=[0, 2, 3, 1])
+        value = graph.node("Transpose", [value], f"{step}.value_rows", perm=[0, 2, 1, 3])
+        scores = graph.node("MatMul", [query, key], f"{step}.unscaled_scores")
+        scores = graph.node("Mul", [scores, self._scalar("attention_scale", per_head**-0.5)], f"{step}.scores")
+        scores = graph.node("Add", [scores, "attention_bias"], f"{step}.seen_scores")
+        shares = graph.node("Softmax", [scores], f"{step}.shares", axis=-1)
+        context = graph.node("MatMul", [shares, value], f"{step}.context_heads")
+        return graph.node("Transpose", [context], f"{step}.context_columns", perm=[0, 2, 1, 3])
+
+    def _activated(self, x: Operand, right: Dense, name: str) -> Operand:
+        graph, activation = self.graph, self.facts.activation
+        fused_op = {"gelu": "BiasGelu", "gelu_new": "FastGelu"}.get(activation)
+        if self.layout.fused and fused_op is not None:
+            product = self._product(x, right, f"{name}.product", bias=False)
+            bias = graph.constant(f"{right.name}.bias", right.bias)
+            value = graph.node(fused_op, [product, bias], f"{name}.activated", domain=MICROSOFT)
+            return Operand(value=value, activation=activation)
+        return Operand(value=self._activation(self._product(x, right, name), name), activation=activation)
+
+    def _activation(self, value: str, name: str) -> str:
+        if self.facts.activation == "relu":
+            return self.graph.node("Relu", [value], f"{name}.activated")
+        form = "none" if self.facts.activation == "gelu" else "tanh"
+        return self.graph.node("Gelu", [value], f"{name}.activated", approximate=form)
+
+    def _head(self, x: Operand) -> None:
+        graph, weights = self.graph, self.weights
+        rows = x.value
+        if self.layout.masked_head:
+            rows = graph.node("Gather", [rows, "mask_positions"], "masked_rows")
+        hidden = self._activated(Operand(value=rows), weights.transform, "transform")
+        normed = self._norm(hidden.value, weights.transform_norm, "transform_norm")
+        if self.layout.table_block is None:
+            rows_of_vocab = graph.constant("words" if weights.tied else "decoder", weights.decoder)
+            bias = graph.constant("decoder.bias", weights.decoder_bias)
+            graph.node("Gemm", [normed, rows_of_vocab, bias], OUTPUT, transB=1)
+            return
+        table, scales = self._table("words" if weights.tied else "decoder", weights.decoder)
+        write_block_product(
+            graph,
+            normed,
+            table,
+            scales,
+            graph.constant("decoder.bias", weights.decoder_bias),
+            OUTPUT,
+            inputs=self.facts.embedding,
+            outputs=self.facts.vocab_size,
+            block=self.layout.table_block,
+        )
+
+    def _product(self, left: Operand, right: Dense, name: str, *, bias: bool = True) -> str:
+        return self.layout.products_of(right).write(self.graph, left, right, name, bias=bias)
+
+    def _norm(self, value: str, norm: Norm, name: str) -> str:
+        gain = self.graph.constant(f"{norm.name}.gain", norm.gain)
+        bias = self.graph.constant(f"{norm.name}.bias", norm.bias)
+        return self.graph.node(
+            "LayerNormalization",
+            [value, gain, bias],
+            f"{name}.normed",
+            axis=-1,
+            epsilon=self.facts.layer_norm_epsilon,
+        )
+
+    def _scalar(self, name: str, value: float) -> str:
+        return self.graph.constant(name, np.array(value, np.float32))

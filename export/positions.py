@@ -1,0 +1,47 @@
+"""Masked texts to measure agreement on, made from our own sentences."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from export.evaluation.clozes import Cloze
+
+_SEED: Final = 20261130
+_RUNS: Final = (1, 1, 1, 2, 3, 5)  # sentences in a text: most are short, as what people send
+_LONGEST: Final = 100  # characters, so that any model of 128 tokens sees the whole text
+
+
+def masked_texts(clozes: Sequence[Cloze], wanted: int, *, masks: int = 1) -> Sequence[str]:
+    """Mask Han characters of the sentences, which stand alone or a few of one category together.
+
+    Args:
+        clozes: the sentences, filled before they are masked anew.
+        wanted: how many masked positions in all.
+        masks: how many in each text.
+
+    Returns:
+        Texts with that many [MASK] each, none twice, always the same ones.
+    """
+    rng = random.Random(_SEED)  # noqa: S311 - a fixed choice is what is wanted
+    texts: dict[str, None] = {}
+    while len(texts) * masks < wanted:
+        before = len(texts)
+        for text in _joined(clozes, rng):
+            places = [index for index, char in enumerate(text) if "\u4e00" <= char <= "\u9fff"]
+            chosen = rng.sample(places, masks)
+            texts["".join("[MASK]" if index in chosen else char for index, char in enumerate(text))] = None
+            if len(texts) * masks >= wanted:
+                break
+        if len(texts) == before:
+            raise ValueError(f"the sentences do not give {wanted} positions")
+    return tuple(texts)
+
+
+def _joined(clozes: Sequence[Cloze], rng: random.Random) -> Iterator[str]:
+    start = 0
+    while start < len(clozes):
+        run = [cloze for cloze in clozes[start : start + rng.choice(_RUNS)] if cloze.category == clozes[start].category]
+        yield "".join(cloze.sentence for cloze in run)[:_LONGEST]
+        start += len(run)

@@ -1,0 +1,285 @@
+"""Ways to write a product with a constant matrix: in fp32, in int8 by rows, and in int8 by blocks.
+
+Integers by rows: the matrix has one scale for each output, the activations one for each row (token), found at run time.
+A row's numbers then depend on that row alone, and one row with a large value does not cost the others their precision,
+as it does with onnxruntime's DynamicQuantizeLinear (one scale for the whole tensor). The sum itself is exact.
+
+Integers by blocks: onnxruntime's MatMulNBits; a scale for every few inputs of matrix and row. The most precise and,
+beyond a few rows, half as fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from export.graph import MICROSOFT, GraphBuilder
+from export.weights import Dense, FloatArray
+
+ByteArray = npt.NDArray[np.uint8]
+
+_SMALLEST_SCALE: Final = 1e-12  # for a row or column of zeros: anything but 0, which would divide by it
+_MIDDLE: Final = 128  # what stands for 0 among unsigned bytes
+
+# The least value of erf GELU is -0.16997, that of its tanh form -0.17004.
+_GELU_FLOOR: Final = 0.1701
+# Levels below zero after an activation with that floor. More leave fewer for large values, fewer make the smallest step
+# coarser; measured on model-v0 (export/README.md).
+_GELU_LEVELS: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """The left side of a product: the value's name in the graph, and what is known about it."""
+
+    value: str  # (rows, inputs)
+    activation: str | None = None  # the activation that it comes from
+
+
+class Products(Protocol):
+    """Writes products into a graph."""
+
+    def write(self, graph: GraphBuilder, left: Operand, right: Dense, name: str, *, bias: bool) -> str:
+        """Write ``left @ right.weight`` and, if asked for, ``+ right.bias``.
+
+        Args:
+            graph: takes the nodes.
+            left: (rows, inputs).
+            right: the constant side; its arrays are kept under its own name, so that layers can share them.
+            name: of the resulting value, unique in the graph.
+            bias: whether to add it here; a fused activation or attention adds it itself.
+
+        Returns:
+            The name of the result, (rows, outputs).
+        """
+        ...
+
+
+class FloatProducts:
+    """Plain fp32."""
+
+    def write(self, graph: GraphBuilder, left: Operand, right: Dense, name: str, *, bias: bool) -> str:
+        """See Products."""
+        product = name if not bias else f"{name}.product"
+        graph.node("MatMul", [left.value, graph.constant(f"{right.name}.weight", right.weight)], product)
+        return _add_bias(graph, product, right, name) if bias else product
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowProducts:
+    """Integers by rows.
+
+    The matrix is kept in signed bytes, which AMX and VNNI multiply fastest by the unsigned bytes of the rows.
+    Processors without them add two such products in 16 bits and saturate (onnxruntime's documentation on quantization,
+    "When to use reduce-range"). The usual way out is to keep 7 bits of the matrix; it is enough to keep the sum of the
+    two magnitudes that are added within 7 bits, and as large weights seldom stand side by side, that costs half a bit.
+
+    Args:
+        saturating: whether the matrix may use all 8 bits, with other answers on processors without VNNI.
+        spreads: root mean squares (inputs,) of what enters a product, by the name of its constant side. Units with a
+            large spread are made smaller before the rounding and their rows of the matrix larger, as in SmoothQuant
+            (Xiao et al. 2022, equation 4 with alpha = 0.5, spreads in place of maxima).
+    """
+
+    saturating: bool = False
+    spreads: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def write(self, graph: GraphBuilder, left: Operand, right: Dense, name: str, *, bias: bool) -> str:
+        """See Products."""
+        matrix = right.weight
+        x = left.value
+        if right.name in self.spreads:
+            factors = smoothing_factors(self.spreads[right.name], matrix)
+            matrix = matrix * factors[:, None]
+            x = graph.node("Mul", [x, graph.constant(f"{right.name}.smoothing", 1 / factors)], f"{name}.smoothed")
+        quantized, scales = quantize_columns(matrix, pairs=not self.saturating)
+        if left.activation is None:
+            rows, row_scales, row_zero = self._symmetric(graph, x, name)
+        else:
+            rows, row_scales, row_zero = self._after_activation(graph, x, name, left.activation)
+        product = graph.node(
+            "MatMulIntegerToFloat",
+            [
+                rows,
+                graph.constant(f"{right.name}.weight", quantized),
+                graph.constant("one", np.array(1, np.float32)),
+                graph.constant(f"{right.name}.scales", scales),
+                row_zero,
+                graph.constant("weight_zero", np.zeros((), np.int8)),
+            ],
+            f"{name}.integer",
+            domain=MICROSOFT,
+        )
+        scaled = name if not bias else f"{name}.product"
+        graph.node("Mul", [product, row_scales], scaled)
+        return _add_bias(graph, scaled, right, name) if bias else scaled
+
+    def _symmetric(self, graph: GraphBuilder, x: str, name: str) -> tuple[str, str, str]:
+        largest = graph.node("ReduceMax", [graph.node("Abs", [x], f"{name}.abs"), _last_axis(graph)], f"{name}.largest")
+        scales = graph.node("Mul", [largest, _scalar(graph, "per_level", 1 / 127)], f"{name}.unbounded_scales")
+        scales = graph.node("Max", [scales, _scalar(graph, "smallest_scale", _SMALLEST_SCALE)], f"{name}.row_scales")
+        return self._quantized(graph, x, scales, _MIDDLE, name)
+
+    def _after_activation(self, graph: GraphBuilder, x: str, name: str, activation: str) -> tuple[str, str, str]:
+        # Values have a floor close to zero: nearly all levels can go to the positive side. Zero keeps a level of its own;
+        # without that, every near-zero unit is off by the same amount and the errors add up.
+        floor, below = (0.0, 0) if activation == "relu" else (_GELU_FLOOR, _GELU_LEVELS)
+        least = max(floor / below if below else 0.0, _SMALLEST_SCALE)
+        levels = 255 - below
+        largest = graph.node("ReduceMax", [x, _last_axis(graph)], f"{name}.largest")
+        scales = graph.node("Mul", [largest, _scalar(graph, f"per_{levels}", 1 / levels)], f"{name}.unbounded_scales")
+        scales = graph.node("Max", [scales, _scalar(graph, f"least_scale.{below}", least)], f"{name}.row_scales")
+        return self._quantized(graph, x, scales, below, name)
+
+    def _quantized(self, graph: GraphBuilder, x: str, scales: str, zero: int, name: str) -> tuple[str, str, str]:
+        # QuantizeLinear wants a scale and a zero for each row of axis 0, both (rows,).
+        vector = graph.node("Reshape", [scales, graph.constant("shape.rows", [-1])], f"{name}.row_scale_vector")
+        single = graph.constant(f"row_zero.{zero}", np.array(zero, np.uint8))
+        count = graph.node("Shape", [vector], f"{name}.row_count")
+        zeros = graph.node("Expand", [single, count], f"{name}.row_zeros")
+        rows = graph.node("QuantizeLinear", [x, vector, zeros], f"{name}.rows", axis=0)
+        return rows, scales, single
+
+
+class TensorProducts:
+    """Integers with one scale for the whole left side, by onnxruntime's DynamicQuantizeMatMul.
+
+    The fewest nodes; but the numbers of a row then depend on all rows of the run, padding included.
+    """
+
+    def write(self, graph: GraphBuilder, left: Operand, right: Dense, name: str, *, bias: bool) -> str:
+        """See Products."""
+        quantized, scales = quantize_columns(right.weight, pairs=True)
+        operands = [
+            left.value,
+            graph.constant(f"{right.name}.weight", quantized),
+            graph.constant(f"{right.name}.scales", scales),
+            "",
+            graph.constant(f"{right.name}.bias", right.bias) if bias else "",
+        ]
+        return graph.node("DynamicQuantizeMatMul", operands[: 5 if bias else 3], name, domain=MICROSOFT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockProducts:
+    """Integers by blocks.
+
+    Args:
+        block: inputs that share a scale; a power of two from 16 on.
+    """
+
+    block: int
+
+    def write(self, graph: GraphBuilder, left: Operand, right: Dense, name: str, *, bias: bool) -> str:
+        """See Products."""
+        quantized, scales = quantize_blocks(right.weight.T, self.block)
+        table = graph.constant(f"{right.name}.weight", quantized)
+        return write_block_product(
+            graph,
+            left.value,
+            table,
+            graph.constant(f"{right.name}.scales", scales),
+            graph.constant(f"{right.name}.bias", right.bias) if bias else None,
+            name,
+            inputs=right.weight.shape[0],
+            outputs=right.weight.shape[1],
+            block=self.block,
+        )
+
+
+def write_block_product(
+    graph: GraphBuilder,
+    left: str,
+    table: str,
+    scales: str,
+    bias: str | None,
+    name: str,
+    *,
+    inputs: int,
+    outputs: int,
+    block: int,
+) -> str:
+    """Write a MatMulNBits over a table (outputs, blocks, block) of unsigned bytes around 128."""
+    operands = [left, table, scales] + ([] if bias is None else ["", "", bias])
+    return graph.node(
+        "MatMulNBits",
+        operands,
+        name,
+        domain=MICROSOFT,
+        K=inputs,
+        N=outputs,
+        bits=8,
+        block_size=block,
+        accuracy_level=4,  # activations in int8, by row and block
+    )
+
+
+def quantize_columns(matrix: FloatArray, *, pairs: bool) -> tuple[npt.NDArray[np.int8], FloatArray]:
+    """Round a matrix to integers with one scale for each column.
+
+    Args:
+        matrix: (inputs, outputs).
+        pairs: whether to keep |a| + |b| <= 128 for inputs 2i and 2i + 1, so that 255 * (|a| + |b|) fits into 16 bits.
+
+    Returns:
+        The integers (inputs, outputs), and the scales (outputs,): matrix is close to integers * scales.
+    """
+    magnitudes = np.abs(matrix)
+    largest = magnitudes.max(axis=0)
+    if pairs:
+        even = magnitudes[: len(matrix) // 2 * 2]
+        largest = np.maximum(largest, (even[0::2] + even[1::2]).max(axis=0))
+    scales = np.maximum(largest / 127, _SMALLEST_SCALE).astype(np.float32)  # rounding may add one half to each of two
+    return np.clip(np.rint(matrix / scales), -127, 127).astype(np.int8), scales
+
+
+def quantize_blocks(rows: FloatArray, block: int) -> tuple[ByteArray, FloatArray]:
+    """Round the rows of a matrix to bytes around 128 with one scale for every ``block`` neighbours.
+
+    Args:
+        rows: (outputs, inputs); the last block is filled with zeros where the inputs do not fill it.
+        block: how many neighbours share a scale.
+
+    Returns:
+        The bytes (outputs, blocks, block), and the scales (outputs, blocks).
+    """
+    outputs, inputs = rows.shape
+    blocks = -(-inputs // block)
+    padded = np.zeros((outputs, blocks * block), np.float32)
+    padded[:, :inputs] = rows
+    split = padded.reshape(outputs, blocks, block)
+    scales = np.maximum(np.abs(split).max(axis=-1) / 127, _SMALLEST_SCALE).astype(np.float32)
+    integers = np.clip(np.rint(split / scales[..., None]), -127, 127).astype(np.int16) + _MIDDLE
+    return integers.astype(np.uint8), scales
+
+
+def smoothing_factors(spread: FloatArray, matrix: FloatArray) -> FloatArray:
+    """By how much to shrink each unit before a product, and grow its row of the matrix.
+
+    Args:
+        spread: root mean square of each unit (units,).
+        matrix: (units, outputs).
+
+    Returns:
+        Positive factors (units,), whose geometric mean is 1.
+    """
+    spread = np.maximum(spread, 1e-5)
+    weight = np.maximum(np.abs(matrix).max(axis=1), 1e-5)
+    factors = np.sqrt(spread / weight)
+    return np.asarray(factors / np.exp(np.log(factors).mean()), np.float32)
+
+
+def _add_bias(graph: GraphBuilder, product: str, right: Dense, name: str) -> str:
+    return graph.node("Add", [product, graph.constant(f"{right.name}.bias", right.bias)], name)
+
+
+def _scalar(graph: GraphBuilder, name: str, value: float) -> str:
+    return graph.constant(name, np.array(value, np.float32))
+
+
+def _last_axis(graph: GraphBuilder) -> str:
+    return graph.constant("axis.last", [-1])

@@ -1,0 +1,190 @@
+"""Stage 5: the int8 artifact against its checkpoint, through the code that will serve it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from export.agreement import Agreement, compare_logits
+from export.architecture import read_architecture
+from export.config import ExportConfig, Gates
+from export.convert import MODEL_FILE
+from export.convert import STAGE as CONVERT
+from export.emulation import PROCESSOR, emulated_logits
+from export.errors import AgreementError, StructureError
+from export.evaluation.clozes import Cloze, read_clozes
+from export.evaluation.sentences import TRIVIAL
+from export.load import STAGE as LOAD
+from export.manifest import write_manifest
+from export.network import INPUTS, OUTPUT
+from export.positions import masked_texts
+from export.reference import Reference
+from export.serving import ServedArtifact
+from export.session import open_session
+from export.statistics import Share, share_of
+from export.vocabulary import TOKENIZER_FILE
+from export.weights import FloatArray
+from export.workspace import read_facts, whole_folder, write_facts
+from handler.adapters.artifact import MODEL, TOKENIZER
+from handler.core.errors import TiankongError
+from handler.core.types import PreparedText
+
+STAGE: Final = "verify"
+CANDIDATE: Final = "artifact"
+_MASKS_AT_ONCE: Final = 3  # in the texts of the slow, emulated check
+_LARGE_TEXTS: Final = 20
+
+
+def verify(quantized: Path, config: ExportConfig) -> Path:
+    """Put a candidate artifact together, load it as the service does, and measure it.
+
+    Raises:
+        StructureError: names, axes, shapes or values are wrong.
+        AgreementError: any gate of accuracy does not hold; all that do not are in the message.
+        WorkspaceError: the disk.
+    """
+    workspace = quantized.parent
+    with whole_folder(workspace / STAGE) as folder:
+        candidate = folder / CANDIDATE
+        candidate.mkdir()
+        shutil.copyfile(quantized / MODEL_FILE, candidate / MODEL)
+        shutil.copyfile(workspace / LOAD / TOKENIZER_FILE, candidate / TOKENIZER)
+        write_manifest(candidate, workspace, config, None)
+        served = _served(candidate)
+        check_structure(candidate / MODEL, served)
+        proof = _Proof(workspace, served, config).measure() if config.proved else None
+        write_facts(folder, {"proof": proof})
+    return workspace / STAGE
+
+
+def check_structure(model: Path, served: ServedArtifact) -> None:
+    """Compare names, types and axes of the graph with what the service feeds, and its answer with what is expected.
+
+    Raises:
+        StructureError: everything that differs.
+    """
+    session = open_session(model)
+    inputs = {declared.name: (declared.type, list(declared.shape)) for declared in session.get_inputs()}
+    wanted = {name: ("tensor(int64)", ["batch", "sequence"]) for name in INPUTS[:3]}
+    wanted[INPUTS[3]] = ("tensor(int64)", ["masks"])
+    failures = [
+        f"input {name} is {inputs.get(name)} instead of {value}"
+        for name, value in wanted.items()
+        if inputs.get(name) != value
+    ]
+    vocabulary = served.artifact.vocabulary_size
+    outputs = [(output.name, output.type, list(output.shape)) for output in session.get_outputs()]
+    if outputs != [(OUTPUT, "tensor(float)", ["masks", vocabulary])]:
+        failures.append(f"the outputs are {outputs}")
+    logits = served.logits([served.prepare("[MASK]" * 2)])
+    if logits.shape != (2, vocabulary) or not np.isfinite(logits).all():
+        failures.append(f"two blanks give an array of shape {logits.shape}, or one that is not finite")
+    if failures:
+        raise StructureError(failures)
+
+
+class _Proof:
+    def __init__(self, workspace: Path, served: ServedArtifact, config: ExportConfig) -> None:
+        architecture = read_architecture(workspace / LOAD)
+        self.served = served
+        self.reference = Reference(workspace / LOAD, architecture)
+        self.config = config
+        self.gates = config.gates
+        self.parameters = int(read_facts(workspace / CONVERT)["parameters"])
+        self.clozes = read_clozes()
+        self.failures: list[str] = []
+
+    def measure(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {"trivial_clozes": self._trivial(), "labelled": self._labelled()}
+        texts = masked_texts(self.clozes, self.config.positions)
+        prepared = [self.served.prepare(text) for text in texts]
+        native = compare_logits(self._expected(prepared), self.served.logits(prepared), self.gates.clear_margin)
+        self.failures += gate_failures(native, self.gates, "here")
+        facts["native"] = native.facts()
+        facts[PROCESSOR.lower()] = self._emulated()
+        if self.failures:
+            raise AgreementError(self.failures)
+        return facts
+
+    def _expected(self, prepared: Sequence[PreparedText]) -> FloatArray:
+        return self.reference.masked_logits(
+            [text.sequence.ids for text in prepared], [text.sequence.mask_positions for text in prepared]
+        )
+
+    def _trivial(self) -> dict[str, Any]:
+        prepared = [self.served.prepare(text) for text, _ in TRIVIAL]
+        facts: dict[str, Any] = {}
+        for name, logits in (("fp32", self._expected(prepared)), ("int8", self.served.logits(prepared))):
+            hits = sum(
+                any(token_id in _best(row, 5) for token_id in map(self.served.id_of, right))
+                for row, (_, right) in zip(logits, TRIVIAL, strict=True)
+            )
+            facts[name] = Share(hits=hits, total=len(TRIVIAL)).facts()
+            if hits < self.gates.trivial_clozes:
+                self.failures.append(
+                    f"{name}: only {hits} of {len(TRIVIAL)} trivial clozes have the right character among the first "
+                    f"five ({self.gates.trivial_clozes} are wanted): the head is not trained, or not for Chinese"
+                )
+        return facts
+
+    def _labelled(self) -> dict[str, Any]:
+        prepared = [self.served.prepare(cloze.text) for cloze in self.clozes]
+        expected, actual = self._expected(prepared), self.served.logits(prepared)
+        facts: dict[str, Any] = {}
+        for k in (1, 5):
+            before, after = self._accuracy(expected, k), self._accuracy(actual, k)
+            facts[f"top_{k}"] = {"fp32": before.facts(), "int8": after.facts()}
+            if k == 1 and abs(before.value - after.value) > self.gates.accuracy_loss:
+                self.failures.append(
+                    f"{after.value:.2%} of the labelled sentences are right in int8, {before.value:.2%} in fp32"
+                )
+        return facts
+
+    def _accuracy(self, logits: FloatArray, k: int) -> Share:
+        return share_of([self._right(row, cloze, k) for row, cloze in zip(logits, self.clozes, strict=True)])
+
+    def _right(self, row: FloatArray, cloze: Cloze, k: int) -> bool:
+        return self.served.id_of(cloze.gold) in _best(row, k)
+
+    def _emulated(self) -> dict[str, Any]:
+        large = self.parameters > self.config.large
+        wanted = _LARGE_TEXTS * _MASKS_AT_ONCE if large else self.config.emulated_positions
+        texts = masked_texts(self.clozes, wanted, masks=_MASKS_AT_ONCE)
+        prepared = [self.served.prepare(text) for text in texts]
+        expected, native = self._expected(prepared), self.served.logits(prepared)
+        try:
+            emulated = emulated_logits(self.served.artifact.folder, texts)
+        except AgreementError as error:
+            self.failures += error.failures
+            return {}
+        agreement = compare_logits(expected, emulated, self.gates.clear_margin)
+        self.failures += gate_failures(agreement, self.gates, f"on {PROCESSOR}")
+        between = compare_logits(native, emulated, self.gates.clear_margin)
+        return agreement.facts() | {"with_native": between.facts()}
+
+
+def gate_failures(agreement: Agreement, gates: Gates, where: str) -> Sequence[str]:
+    """Return what of an agreement is below its gate, one sentence each."""
+    failures = []
+    if agreement.first.value < gates.agreement:
+        failures.append(f"{where}, first answers agree with fp32 on {agreement.first}, below {gates.agreement:.1%}")
+    if agreement.clear.value < gates.clear_agreement:
+        failures.append(
+            f"{where}, clear first answers agree with fp32 on {agreement.clear}, below {gates.clear_agreement:.1%}"
+        )
+    return failures
+
+
+def _served(candidate: Path) -> ServedArtifact:
+    try:
+        return ServedArtifact(candidate)
+    except TiankongError as error:
+        raise StructureError([f"the service does not load the artifact: {error}"]) from error
+
+
+def _best(row: FloatArray, k: int) -> frozenset[int]:
+    return frozenset(int(index) for index in np.argpartition(row, -k)[-k:])
