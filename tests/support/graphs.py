@@ -41,6 +41,7 @@ def graph(
     inputs: Sequence[str] = ("input_ids", "attention_mask", "token_type_ids", "mask_positions"),
     shape: Sequence[int | str] = ("masks", 7),
     outputs: int = 1,
+    rows: int = 4,
 ) -> bytes:
     """Return a graph whose scores are zeros: (masks, 7), read from a constant by the mask's positions.
 
@@ -48,8 +49,8 @@ def graph(
         inputs: names that it declares.
         shape: that it declares of its output.
         outputs: how many it gives; the first are the scores.
+        rows: how many positions it knows.
     """
-    rows = 4
     table = _number(1, rows) + _number(1, 7) + _number(2, _FLOAT) + _bytes(8, "table") + _bytes(9, bytes(4 * 7 * rows))
     nodes = [_bytes(1, _node("Gather", ["table", inputs[-1]], ["logits"]))]
     named = ["logits"]
