@@ -4,7 +4,7 @@ from itertools import islice
 
 import numpy as np
 
-from export.train.mixture import Mixture, idiom_rows, packed, single_sentences
+from export.train.mixture import Mixture, idiom_rows, occurrences, packed, quatrains, single_sentences
 from export.train.tokenizer import Tokenizer, vocabulary
 
 TOKENIZER = Tokenizer(vocabulary(["甲乙丙丁戊己庚辛壬癸"], min_count=1))
@@ -53,11 +53,18 @@ def test_single_sentences_are_of_middling_length() -> None:
     assert len(single_sentences(["甲。乙丙丁戊己。" + "甲" * 50 + "。"], TOKENIZER)) == 1
 
 
+def test_quatrains_are_read_whole_and_by_couplet() -> None:
+    """Longer poems are not."""
+    assert len(quatrains(["甲乙丙丁戊，己庚辛壬癸。戊己庚辛壬，癸甲乙丙丁。", "甲。" * 20], TOKENIZER)) == 3
+
+
 def test_common_idioms_come_more_often_and_unknown_characters_not_at_all() -> None:
     """An idiom with a character outside the vocabulary would teach nothing but [UNK]."""
-    idioms = [("甲乙丙丁", 1), ("戊己庚辛", 200), ("壬癸甲乙", 90), ("丙丁戊己", 20), ("人山人海", 900)]
-    rows = ["".join(TOKENIZER.entries[number] for number in row) for row in idiom_rows(idioms, TOKENIZER)]
-    assert [row for row in rows if len(row) == 4].count("戊己庚辛") == 3
+    idioms = {"甲乙丙丁": 1, "戊己庚辛": 200, "壬癸甲乙": 90, "丙丁戊己": 20, "人山人海": 900}
+    occurring = occurrences(idioms, ["戊己庚辛" * 6, "壬癸甲乙，甲"])
+    assert occurring["戊己庚辛"] == 6
+    rows = ["".join(TOKENIZER.entries[number] for number in row) for row in idiom_rows(idioms, occurring, TOKENIZER)]
+    assert (rows.count("戊己庚辛"), rows.count("壬癸甲乙")) == (4, 1)
     assert "甲乙丙丁" not in rows
     assert {len(row) for row in rows} == {4, 5, 14}
     assert not any("海" in row for row in rows)
