@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import io
 import json
+import os
 import sys
 import time
 import unicodedata
@@ -27,6 +28,18 @@ _BAR: Final = 24  # columns of a bar that stands for certainty
 def main(arguments: list[str] | None = None) -> int:
     """Answer the texts of the command line; return 0 when every one was answered, 1 when one was not, 2 for misuse."""
     options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # JSON is UTF-8. A table speaks the terminal's encoding, and what that lacks must not end the program.
+        encoding = "utf-8" if options.json else sys.stdout.encoding
+        sys.stdout.reconfigure(encoding=encoding, errors="replace")
+    try:
+        return _answer_all(options)
+    except BrokenPipeError:  # the reader has seen enough: | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the last flush, at exit, must not fail
+        return 1
+
+
+def _answer_all(options: argparse.Namespace) -> int:
     started = time.perf_counter()
     log = io.StringIO()
     try:
@@ -50,7 +63,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(
             json.dumps(answer, ensure_ascii=False) if options.json else "\n".join(_lines(answer, cold_ms)), flush=True
         )
-    _pass_on_warnings(log.getvalue())
+        _pass_on_warnings(log.getvalue())
+        log.seek(0)
+        log.truncate()
     return 1 if failed else 0
 
 
