@@ -44,9 +44,7 @@ def received(client: SQSClient, url: str) -> set[str]:
 @pytest.mark.parametrize("count", [0, 1, 10, 11, 35])
 def test_send_delivers_every_message_whole(client: SQSClient, url: str, count: int) -> None:
     """More than a call takes is several calls; message ids of any spelling do, and Chinese arrives intact."""
-    messages = {
-        f"消息/{at} 的 id": json.dumps({"at": at, "text": "守株待兔 👍"}, ensure_ascii=False) for at in range(count)
-    }
+    messages = {f"消息/{at} 的 id": f'{{"at": {at}, "text": "守株待兔 👍"}}' for at in range(count)}
 
     assert dict(SqsResultsQueue(client, url).send(messages)) == {}
     assert set(messages.values()) == received(client, url)
