@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from handler.core.error_model import ErrorFacts
 from handler.core.error_model import parse as parse_error_model
@@ -25,6 +25,8 @@ TOKENIZER: Final = "tokenizer.json"
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")  # no path, and nothing that leads out of the folder
 LEXICON: Final = "lexicon.txt"  # optional
 ERROR_MODEL: Final = "error_model.json"  # optional
+
+_Data = TypeVar("_Data")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +63,7 @@ class Artifact:
         Raises:
             ArtifactCorruptError: the file is no lexicon.
         """
-        if LEXICON not in self.sha256:
-            return None
-        try:
-            return parse_lexicon(self.path(LEXICON).read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ArtifactCorruptError(problem=f"{LEXICON} is no lexicon.") from error
+        return self._data(LEXICON, parse_lexicon)
 
     def error_model(self) -> ErrorFacts | None:
         """Return which character is written for which; None where the artifact does not tell.
@@ -74,12 +71,17 @@ class Artifact:
         Raises:
             ArtifactCorruptError: the file is no error model.
         """
-        if ERROR_MODEL not in self.sha256:
+        return self._data(ERROR_MODEL, parse_error_model)
+
+    def _data(self, name: str, parse: Callable[[str], _Data]) -> _Data | None:
+        if name not in self.sha256:
             return None
         try:
-            return parse_error_model(self.path(ERROR_MODEL).read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ArtifactCorruptError(problem=f"{ERROR_MODEL} is no error model.") from error
+            return parse(self.path(name).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ArtifactMissingError(problem=f"{name} cannot be read.") from error
+        except (ValueError, RecursionError) as error:
+            raise ArtifactCorruptError(problem=f"{name} holds something else.") from error
 
     def verify(self) -> None:
         """Read every file and compare its digest.

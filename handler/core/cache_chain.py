@@ -109,7 +109,8 @@ def _read(cache: ResultCache | None, keys: Sequence[str]) -> tuple[Mapping[str, 
     if cache is None:
         return {}, 0
     try:
-        return cache.read(keys), 0
+        found = cache.read(keys)
+        return {key: found[key] for key in keys if key in found}, 0  # and nothing that nobody asked for
     except CacheError:
         return {}, 1
 

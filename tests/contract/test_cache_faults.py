@@ -86,7 +86,15 @@ def test_answer_is_the_uncached_one_when_the_server_fails(
 
 
 @pytest.mark.parametrize("payload", [ONE, TWO], ids=["one text", "two texts"])
-@pytest.mark.parametrize("body", [b"<html>not what you think</html>", b"{}", b"[]", b"", b'{"Item": 5}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"<html>not what you think</html>", b"{}", b"[]", b"", b'{"Item": 5}', b'{"Item": {}}'),
+        b'{"Item": {"cache_key": {"N": "5"}}}',
+        b'{"Item": {"cache_key": {"S": "another"}, "payload": {"S": "[]"}, "expires_at": {"N": "99999999999"}}}',
+        b'{"Responses": {"any": [{}, {"cache_key": {"S": "another"}, "expires_at": {"N": "99999999999"}}]}}',
+    ],
+)
 def test_answer_is_the_uncached_one_when_the_server_speaks_something_else(
     body: bytes, payload: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

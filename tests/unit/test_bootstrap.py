@@ -166,6 +166,39 @@ def test_start_caches_nothing_when_the_ttl_is_zero(ttl_s: int, hits: int, tmp_pa
     assert hits == embedded.fill(service, {"text": "天[MASK]", "joint": "off"}).cache_hits
 
 
+@pytest.mark.parametrize("name", ["lexicon.txt", "error_model.json"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"a": 1}',
+        b'[{"a": 1}]',
+        b"\t\t\n",
+        b"\x00",
+        b"[" * 100_000,
+        "天\t地".encode(),
+    ],
+)
+def test_start_goes_on_with_data_files_that_hold_something_else(name: str, content: bytes, tmp_path: Path) -> None:
+    """A data file of the artifact that is right by its digest and wrong by its content stops no start."""
+    folder = write_artifact(tmp_path, graphs.graph())
+    (folder / name).write_bytes(content)
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    manifest["files"][name] = {"sha256": hashlib.sha256(content).hexdigest()}
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+    environment = start(folder)
+
+    if isinstance(environment.loaded, ModelUnavailableError):
+        assert name in str(environment.loaded)
+    else:
+        assert embedded.fill(environment.loaded, {"text": "天[MASK]"}).results
+
+
 def test_start_runs_under_the_narrowest_limits(tmp_path: Path) -> None:
     """No combination of limits that the settings allow keeps the function from starting."""
     environment = start(
