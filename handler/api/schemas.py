@@ -245,7 +245,7 @@ class HuggingFaceFilling(BaseModel):
     """One filling of the fill-mask task."""
 
     score: float
-    token: int
+    token: int | None = Field(description="Null for a target of several tokens.")
     token_str: str
     sequence: str
 

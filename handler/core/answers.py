@@ -168,7 +168,8 @@ def _hugging_face(text: FilledText) -> list[Any]:
         [
             {
                 "score": candidate.score,
-                "token": candidate.token_id,
+                # The task has one id here; a target of several tokens has none.
+                "token": candidate.token_ids[0] if len(candidate.token_ids) == 1 else None,
                 "token_str": candidate.piece,
                 "sequence": candidate.text,
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +88,7 @@ class Correcting:
     def compute(self, job: CorrectJob, model: MaskedLanguageModel) -> tuple[Findings, int]:
         """See Operation."""
         assert self._corrector is not None  # there would be no job
-        return self._corrector.find(job.parts, model, particles=job.particles), correction.passes_needed(job.parts)
+        return self._corrector.find(job.parts, model, particles=job.particles)
 
     def dump(self, value: Findings) -> str:
         """See Operation."""
@@ -102,7 +103,11 @@ class Correcting:
     def load(self, payload: str, job: CorrectJob) -> Findings:
         """See Operation."""
         try:
-            return tuple(self._finding(entry, job) for entry in json.loads(payload))
+            found = tuple(self._finding(entry, job) for entry in json.loads(payload))
+            places = [(each.part, each.position) for each in found]
+            if places != sorted(set(places)):
+                raise ValueError("not in the order of the text")
+            return found
         except (ValueError, TypeError, RecursionError) as error:
             raise CacheRecordInvalidError(problem="a cached payload is not what was written for this text") from error
 
@@ -116,7 +121,7 @@ class Correcting:
 
     def _suggestion(self, entry: Any) -> TokenSuggestion:
         token_id, margin = entry
-        if not _is_index(token_id, len(self._vocabulary)) or type(margin) is not float or not margin > 0:
+        if not _is_index(token_id, len(self._vocabulary)) or type(margin) is not float or not 0 < margin < math.inf:
             raise ValueError("no suggestion of this vocabulary")
         return TokenSuggestion(token_id=token_id, margin=margin)
 

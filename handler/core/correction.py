@@ -44,7 +44,7 @@ class Finding:
 
 
 def passes_needed(parts: Sequence[Part]) -> int:
-    """Return the passes that a text takes."""
+    """Return the most passes that a text takes; fewer where there is nothing to look at in some."""
     return STRIDE * len(parts)
 
 
@@ -64,13 +64,16 @@ class Corrector:
         self._characters: BoolArray = np.asarray(
             [self._is_character(token_id) for token_id in range(len(vocabulary))], dtype=np.bool_
         )
+        self._particles = [token_id for token_id in range(len(vocabulary)) if vocabulary.piece(token_id) in PARTICLES]
 
     def _is_character(self, token_id: int) -> bool:
         surface = self._vocabulary.surface(token_id)
         return len(surface) == 1 and is_han(surface) and self._vocabulary.is_offerable(token_id)
 
-    def find(self, parts: Sequence[Part], model: MaskedLanguageModel, *, particles: bool) -> tuple[Finding, ...]:
-        """Return what is likely wrong, in the order of the text.
+    def find(
+        self, parts: Sequence[Part], model: MaskedLanguageModel, *, particles: bool
+    ) -> tuple[tuple[Finding, ...], int]:
+        """Return what is likely wrong, in the order of the text, and the number of passes.
 
         Args:
             parts: the text.
@@ -81,23 +84,26 @@ class Corrector:
             InferenceError: the runtime failed.
         """
         found = []
+        passes = 0
         for at, part in enumerate(parts):
-            rows = self._rows(part, model)
+            rows, spent = self._rows(part, model)
+            passes += spent
             for position in sorted(rows):
                 suggestions = self._suggestions(part.ids[position], rows[position], particles=particles)
                 if suggestions:
                     found.append(Finding(part=at, position=position, suggestions=suggestions))
-        return tuple(found)
+        return tuple(found), passes
 
-    def _rows(self, part: Part, model: MaskedLanguageModel) -> dict[int, FloatArray]:
-        """Return log-probabilities, (vocab,), at every Chinese character, each seen with itself hidden."""
+    def _rows(self, part: Part, model: MaskedLanguageModel) -> tuple[dict[int, FloatArray], int]:
+        """Return log-probabilities, (vocab,), at every Chinese character, each seen with itself hidden; and passes."""
         hidden = [positions for start in range(STRIDE) if (positions := tuple(self._eligible(part, start)))]
         logits = model.logits([masked(part, positions, self._tokenizer) for positions in hidden])
-        return {
+        found = {
             position: row
             for positions, rows in zip(hidden, logits, strict=True)
             for position, row in zip(positions, log_softmax(rows), strict=True)
         }
+        return found, len(hidden)
 
     def _eligible(self, part: Part, start: int) -> Iterator[int]:
         return (at for at in range(start, len(part.ids), STRIDE) if self._characters[part.ids[at]])
@@ -105,12 +111,12 @@ class Corrector:
     def _suggestions(self, written_id: int, row: FloatArray, *, particles: bool) -> tuple[TokenSuggestion, ...]:
         written = self._vocabulary.surface(written_id)
         totals = np.where(self._characters, row + self._errors.log_probabilities(written, written_id), -np.inf)
-        if written in PARTICLES and not particles:
-            return ()
+        if not particles and written_id in self._particles:
+            totals[[token_id for token_id in self._particles if token_id != written_id]] = -np.inf
         margins = totals - totals[written_id]
+        if margins.max() <= self._errors.threshold:
+            return ()  # nearly always, so nothing has been sorted
         best = np.lexsort((np.arange(len(margins)), -margins))[:SUGGESTIONS]
-        if margins[best[0]] <= self._errors.threshold:
-            return ()
         return tuple(
             TokenSuggestion(token_id=int(token_id), margin=shortest(margins[token_id]))
             for token_id in best

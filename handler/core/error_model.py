@@ -10,15 +10,17 @@ two thirds of real errors.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import astuple, dataclass
+from typing import Any, Final
 
 import numpy as np
 
 from handler.core.types import FloatArray
 
 SCHEMA = 1
+_NONE: Final = np.empty(0, dtype=np.int64)  # ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class ErrorFacts:
     """The content of an error model file."""
 
     classes: ErrorClasses
-    threshold: float  # the margin from which a correction is made
+    threshold: float  # a correction is made where its margin is larger
     sounds: Mapping[str, Sequence[str]]  # character to its syllables, without tones
     similar_sounds: Mapping[str, Sequence[str]]  # syllable to those that are taken for it
     shapes: Sequence[str]  # groups of characters that look alike
@@ -53,15 +55,18 @@ def parse(text: str) -> ErrorFacts:
         facts: dict[str, Any] = json.loads(text)
         if facts["schema"] != SCHEMA:
             raise ValueError(f"an error model of schema {facts['schema']!r}; this version reads {SCHEMA}")
-        return ErrorFacts(
+        found = ErrorFacts(
             classes=ErrorClasses(**{name: float(value) for name, value in facts["log_probabilities"].items()}),
             threshold=float(facts["threshold"]),
             sounds={character: syllables.split() for character, syllables in facts["sounds"].items()},
             similar_sounds={syllable: others.split() for syllable, others in facts["similar_sounds"].items()},
-            shapes=facts["shapes"],
+            shapes=[str.strip(group) for group in facts["shapes"]],
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError("an error model lacks or misspells a field") from error
+    if not found.threshold >= 0 or not all(map(math.isfinite, (found.threshold, *astuple(found.classes)))):
+        raise ValueError("an error model's numbers are finite, and its threshold is at least 0")
+    return found
 
 
 class ErrorModel:
@@ -76,20 +81,22 @@ class ErrorModel:
     def __init__(self, facts: ErrorFacts, token_ids: Mapping[str, int], vocabulary_size: int) -> None:
         self._facts = facts
         self._size = vocabulary_size
-        self._by_sound: dict[str, list[int]] = {}
+        by_sound: dict[str, list[int]] = {}
         for character, syllables in facts.sounds.items():
             if character in token_ids:
                 for syllable in syllables:
-                    self._by_sound.setdefault(syllable, []).append(token_ids[character])
-        self._by_shape: dict[str, list[int]] = {}
+                    by_sound.setdefault(syllable, []).append(token_ids[character])
+        by_shape: dict[str, list[int]] = {}
         for group in facts.shapes:
             ids = [token_ids[character] for character in group if character in token_ids]
             for character in group:
-                self._by_shape.setdefault(character, []).extend(ids)
+                by_shape.setdefault(character, []).extend(ids)
+        self._by_sound = {syllable: np.asarray(ids) for syllable, ids in by_sound.items()}
+        self._by_shape = {character: np.asarray(ids, dtype=np.int64) for character, ids in by_shape.items()}
 
     @property
     def threshold(self) -> float:
-        """The margin from which a correction is made."""
+        """A correction is made where its margin is larger."""
         return self._facts.threshold
 
     def log_probabilities(self, written: str, written_id: int) -> FloatArray:
@@ -98,11 +105,11 @@ class ErrorModel:
         row = np.full(self._size, classes.unrelated, dtype=np.float32)
         syllables = facts.sounds.get(written, ())
         # From the unlikeliest class to the likeliest, so that a character in several is in its likeliest.
-        row[self._by_shape.get(written, [])] = classes.similar_shape
+        row[self._by_shape.get(written, _NONE)] = classes.similar_shape
         for syllable in syllables:
             for similar in facts.similar_sounds.get(syllable, ()):
-                row[self._by_sound.get(similar, [])] = classes.similar_sound
+                row[self._by_sound.get(similar, _NONE)] = classes.similar_sound
         for syllable in syllables:
-            row[self._by_sound.get(syllable, [])] = classes.same_sound
+            row[self._by_sound.get(syllable, _NONE)] = classes.same_sound
         row[written_id] = classes.same
         return row

@@ -186,8 +186,13 @@ class PassBudgetError(InvalidInputError):
     """A text that takes more model passes than MAX_PASSES."""
 
     code = "too_many_passes"
-    english = "This text needs more than the {limit} model passes that it may take. Use fewer blanks or a smaller beam."
-    chinese = "这条文本需要的模型计算超过上限 {limit} 次。请减少 [MASK] 或减小 beam。"
+    english = (
+        "This text needs more than the {limit} model passes that it may take. Shorten it, or use fewer "
+        "blanks, a smaller beam or targets of fewer lengths."
+    )
+    chinese = (
+        "这条文本需要的模型计算超过上限 {limit} 次。请缩短文本、减少 [MASK]、减小 beam，或使用长度种类更少的 targets。"
+    )
 
 
 class OperationUnavailableError(InvalidInputError):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -27,10 +28,13 @@ from handler.core.types import (
     JointFilling,
     Limits,
     Mask,
+    MaskedSequence,
+    Neighbour,
     PreparedText,
     RankedText,
     Ranking,
     TargetSet,
+    TokenIds,
 )
 from handler.core.vocabulary import Vocabulary
 
@@ -53,6 +57,7 @@ class FillJob:
 
     prepared: PreparedText
     targets: tuple[TargetSet, ...] | None  # one for each mask
+    widened: Mapping[tuple[int, int], MaskedSequence]  # by blank and length, for targets of several tokens
     joint: JointOptions | None
     top_k: int
     key: str
@@ -65,9 +70,8 @@ class FillJob:
     @property
     def expected_tokens(self) -> int:
         """See handler.core.operations.Job."""
-        masks = len(self.prepared.masks)
-        passes = best_first.passes_needed(masks, self.joint.beam) if self.joint else 1
-        return len(self.prepared.sequence.ids) * passes
+        passes = joint.passes_at_most(len(self.prepared.masks), self.joint.beam) if self.joint else 1
+        return len(self.prepared.sequence.ids) * passes + sum(len(each.ids) for each in self.widened.values())
 
 
 class Filling:
@@ -106,17 +110,37 @@ class Filling:
         prepared = self._preparer.prepare(text)
         sets = None
         if request.targets is not None:
-            sets = targets.resolve(request.targets, len(prepared.masks), self._tokenizer, self._vocabulary)
+            sets = targets.resolve(
+                request.targets,
+                len(prepared.masks),
+                self._tokenizer,
+                self._vocabulary,
+                longest=prepared.longest_filling,
+            )
         top_k = request.top_k or self._open_top_k(sets)
         options = self._joint_options(prepared, request, sets)
         ids = None if sets is None else [sorted(targets_of_mask.spellings) for targets_of_mask in sets]
+        widened = self._widened(prepared, ids or [])
+        joint_facts = self._joint_facts(prepared, options)
         return FillJob(
             prepared=prepared,
             targets=sets,
+            widened=widened,
             joint=options,
             top_k=top_k,
-            key=keys.fill_mask_key(self._digest, prepared, top_k, ids, self._joint_facts(prepared, options)),
+            key=keys.fill_mask_key(self._digest, prepared, top_k, ids, list(widened.values()), joint_facts),
         )
+
+    def _widened(
+        self, prepared: PreparedText, targets_of_masks: Sequence[Sequence[TokenIds]]
+    ) -> Mapping[tuple[int, int], MaskedSequence]:
+        """Return what the model reads for targets of several tokens, by blank and number of tokens."""
+        wanted = sorted(
+            {(at, len(ids)) for at, fillings in enumerate(targets_of_masks) for ids in fillings if len(ids) > 1}
+        )
+        if len(wanted) + 1 > self._limits.max_passes:
+            raise PassBudgetError(limit=self._limits.max_passes)
+        return dict(zip(wanted, self._preparer.widened(prepared.text, wanted), strict=True))
 
     def _open_top_k(self, sets: tuple[TargetSet, ...] | None) -> int:
         """Where the caller left top_k open: a handful of candidates, but every target that was asked for."""
@@ -140,13 +164,16 @@ class Filling:
     def _joint_facts(self, prepared: PreparedText, options: JointOptions | None) -> dict[str, object] | None:
         if options is None:
             return None
-        # At least the next character, which tells whether two blanks touch.
-        reach = max(1, self._lexicon.longest - 1) if self._lexicon and options.lexicon else 1
+        masks, context = prepared.masks, None
+        if self._lexicon and options.lexicon:
+            context = context_of(prepared.text, masks, self._lexicon.longest - 1)
         return {
             "lexicon": options.lexicon,
             "beam": options.beam,
             "top_k": options.top_k,
-            "context": context_of(prepared.text, prepared.masks, reach),
+            "context": context,
+            # A filled blank directly to the left is a neighbour.
+            "touching": [left.end == right.start for left, right in itertools.pairwise(masks)],
         }
 
     def worst_bytes(self, job: FillJob) -> int:
@@ -178,7 +205,7 @@ class Filling:
             rankings = [
                 payloads.ExpectedRanking(
                     entries=min(job.top_k, int(np.count_nonzero(self._vocabulary.allowed(neighbour)))),
-                    holds=partial(self._vocabulary.is_allowed, neighbour),
+                    holds=partial(self._is_allowed, neighbour),
                     targets=False,
                 )
                 for neighbour in job.prepared.neighbours
@@ -198,6 +225,9 @@ class Filling:
             vocabulary_size=len(self._vocabulary),
         )
 
+    def _is_allowed(self, neighbour: Neighbour, ids: TokenIds) -> bool:
+        return len(ids) == 1 and self._vocabulary.is_allowed(neighbour, ids[0])
+
     def compute(self, job: FillJob, model: MaskedLanguageModel) -> tuple[RankedText, int]:
         """Run the model; return the rankings and the number of passes.
 
@@ -205,11 +235,11 @@ class Filling:
             PassBudgetError: joint filling needs more passes than a text may take.
             InferenceError: the runtime failed.
         """
-        [logits] = model.logits([job.prepared.sequence])
-        rankings = tuple(self._rankings(job, logits))
+        logits, *wide = model.logits([job.prepared.sequence, *job.widened.values()])
+        rankings = tuple(self._rankings(job, logits, dict(zip(job.widened, wide, strict=True))))
         if job.joint is None:
-            return RankedText(rankings=rankings, joint=()), 1
-        passes = Passes(model, job.prepared, self._limits.max_passes - 1)
+            return RankedText(rankings=rankings, joint=()), 1 + len(wide)
+        passes = Passes(model, job.prepared, self._limits.max_passes)
         fillings = joint.decode(
             job.prepared,
             self._vocabulary,
@@ -219,15 +249,18 @@ class Filling:
             top_k=job.joint.top_k,
             beam=job.joint.beam,
         )
-        return RankedText(rankings=rankings, joint=fillings), 1 + passes.spent
+        return RankedText(rankings=rankings, joint=fillings), passes.spent
 
-    def _rankings(self, job: FillJob, logits: FloatArray) -> Iterator[Ranking]:
+    def _rankings(
+        self, job: FillJob, logits: FloatArray, wide: Mapping[tuple[int, int], FloatArray]
+    ) -> Iterator[Ranking]:
         if job.targets is None:
             for row, neighbour in zip(logits, job.prepared.neighbours, strict=True):
                 yield ranking.best(row, self._vocabulary.allowed(neighbour), job.top_k)
         else:
-            for row, targets_of_mask in zip(logits, job.targets, strict=True):
-                yield ranking.among(row, list(targets_of_mask.spellings), job.top_k)
+            for index, targets_of_mask in enumerate(job.targets):
+                rows = {1: logits[index : index + 1]} | {count: wide[at, count] for at, count in wide if at == index}
+                yield ranking.among(rows, targets_of_mask.spellings, job.top_k)
 
     def compose(self, job: FillJob, value: RankedText, *, cached: bool) -> FilledText:
         """Put the rankings into the caller's own string."""
@@ -252,17 +285,19 @@ class Filling:
         self, text: str, mask: Mask, entries: Ranking, targets_of_mask: TargetSet | None
     ) -> Iterator[Candidate]:
         for entry in entries:
-            token = self._vocabulary.surface(entry.token_id)
-            if targets_of_mask:
-                token = targets_of_mask.spellings[entry.token_id]  # the caller's own spelling
+            # A target in the caller's own spelling.
+            token = targets_of_mask.spellings[entry.token_ids] if targets_of_mask else self._surface(entry.token_ids)
             yield Candidate(
                 token=token,
-                piece=self._vocabulary.piece(entry.token_id),
-                token_id=entry.token_id,
+                piece=self._vocabulary.piece(entry.token_ids[0]) if len(entry.token_ids) == 1 else token,
+                token_ids=entry.token_ids,
                 score=entry.score,
                 target_score=entry.target_score,
                 text=splice(text, mask, token),
             )
+
+    def _surface(self, token_ids: TokenIds) -> str:
+        return "".join(map(self._vocabulary.surface, token_ids))
 
     def _joint_candidate(self, prepared: PreparedText, filling: JointFilling) -> JointCandidate:
         tokens = tuple(self._vocabulary.surface(token_id) for token_id in filling.token_ids)

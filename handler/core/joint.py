@@ -30,6 +30,11 @@ RESCORED_ENTRIES: Final = 8
 PRIOR_WEIGHT: Final = 0.3  # of an entry's log-frequency, beside the model's log-probabilities
 
 
+def passes_at_most(masks: int, beam: int) -> int:
+    """Return the most passes that filling so many blanks jointly takes, with the first, in which all are open."""
+    return 1 + max(beam, RESCORED_ENTRIES) * (masks - 1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Phrase:
     """One entry in the blanks of a match."""
@@ -96,10 +101,10 @@ def _ranked(match: Match, rows: Rows, passes: Passes, budget: int, top_k: int) -
     further = len(match.slots) - 1  # passes that one more look at an entry takes
     some = order[: min(RESCORED_ENTRIES, max(0, budget) // further)] if further else order[:1]
     if len(some) > 1 and shares[some[0]] - shares[some[1]] < RESCORE_MARGIN:
-        # Only the best few are put in order among themselves; the others keep their places below.
+        # The best few share out anew what they had together; the others keep what they had.
         log_probabilities[some] = _left_to_right(match.slots, match.ids[some], rows, passes)
         shares[some] = shares[some].sum() * _shares(log_probabilities[some] + PRIOR_WEIGHT * match.prior[some])
-        order = np.concatenate([some[np.argsort(-shares[some], kind="stable")], order[len(some) :]])
+        order = np.argsort(-shares, kind="stable")
     return [
         _Phrase(
             ids=tuple(int(token) for token in match.ids[at]),

@@ -10,16 +10,17 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-from handler.core.types import PreparedText
+from handler.core.types import MaskedSequence, PreparedText, TokenIds
 
-PAYLOAD_SCHEMA = 1  # raise it whenever a payload or a ranking rule changes its meaning
+PAYLOAD_SCHEMA = 2  # raise it whenever a payload or a ranking rule changes its meaning
 
 
 def fill_mask_key(
     digest: str,
     text: PreparedText,
     top_k: int,
-    targets: Sequence[Sequence[int]] | None,
+    targets: Sequence[Sequence[TokenIds]] | None,
+    widened: Sequence[MaskedSequence],
     joint: Mapping[str, object] | None,
 ) -> str:
     """Return the key of one text's rankings.
@@ -28,7 +29,8 @@ def fill_mask_key(
         digest: the artifact's.
         text: the prepared text; its ids, its masks' positions and their neighbours enter the key.
         top_k: how many candidates are kept for each mask.
-        targets: for each mask the ids that are ranked, or None where the whole vocabulary is.
+        targets: for each mask the fillings that are ranked, or None where the whole vocabulary is.
+        widened: what the model reads beside the text itself, for targets of several tokens.
         joint: the options of joint decoding and what its lexicon reads of the text, or None without.
 
     Returns:
@@ -43,6 +45,7 @@ def fill_mask_key(
             "neighbours": [neighbour.value for neighbour in text.neighbours],
             "top_k": top_k,
             "targets": targets,
+            "widened": [(sequence.ids, sequence.mask_positions) for sequence in widened],
             "joint": joint,
         },
     )

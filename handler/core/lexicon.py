@@ -97,7 +97,9 @@ def parse(text: str) -> Phrases:
     first = next((at for at, line in enumerate(lines) if not line.startswith("#")), len(lines))
     parts = "\t".join(lines[first:]).split("\t")
     phrases, counts = parts[0::2], ",".join(parts[1::2])
-    if len(parts) != 2 * (len(lines) - first) or not all(phrases) or not set(counts) <= set("0123456789,"):
+    if len(set(phrases)) < len(phrases):
+        raise ValueError("a lexicon has each phrase once")
+    if len(parts) != 2 * (len(lines) - first) or not all(parts) or not set(counts) <= set("0123456789,"):
         raise ValueError("a line of a lexicon is a phrase, a tab and a whole number")
     return Phrases(phrases=tuple(phrases), frequencies=np.fromstring(counts, dtype=np.float32, sep=","))
 

@@ -18,14 +18,19 @@ class Passes:
     Args:
         model: the model.
         text: the prepared text.
-        budget: how many more passes the text may take.
+        budget: how many passes the text may take, with the first, which is none of these.
     """
 
     def __init__(self, model: MaskedLanguageModel, text: PreparedText, budget: int) -> None:
         self._model = model
         self._text = text
-        self.left = budget
-        self.spent = 0
+        self._budget = budget
+        self.spent = 1
+
+    @property
+    def left(self) -> int:
+        """How many more passes the text may take."""
+        return self._budget - self.spent
 
     def open_rows(self, fillings: Sequence[Mapping[int, int]]) -> list[Rows]:
         """Return, for each filling (blank's index to token id), the rows of the blanks that it leaves open.
@@ -34,8 +39,7 @@ class Passes:
             PassBudgetError: there are more fillings than passes left.
         """
         if len(fillings) > self.left:
-            raise PassBudgetError(limit=self.left + self.spent)
-        self.left -= len(fillings)
+            raise PassBudgetError(limit=self._budget)
         self.spent += len(fillings)
         logits = self._model.logits([self._sequence(filling) for filling in fillings])
         return [

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handler.core.errors import CacheRecordInvalidError
-from handler.core.types import JointFilling, JointSource, RankedText, Ranking, ScoredToken
+from handler.core.types import JointFilling, JointSource, RankedFilling, RankedText, Ranking, TokenIds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class ExpectedRanking:
     """What the ranking of one blank must be, whatever the model says."""
 
     entries: int  # how many
-    holds: Callable[[int], bool]  # whether an id may be among them
+    holds: Callable[[TokenIds], bool]  # whether a filling may be among them
     targets: bool  # whether each has its share among targets
 
 
@@ -31,8 +31,10 @@ class Expected:
 
 
 def dump(ranked: RankedText) -> str:
-    """Return the payload: for each mask a list of [id, score, target_score], then the joint fillings likewise."""
-    rankings = [[[token.token_id, token.score, token.target_score] for token in ranking] for ranking in ranked.rankings]
+    """Return the payload: for each mask a list of [ids, score, target_score], then the joint fillings likewise."""
+    rankings = [
+        [[entry.token_ids, entry.score, entry.target_score] for entry in ranking] for ranking in ranked.rankings
+    ]
     joint = [
         [filling.token_ids, filling.score, filling.lexicon_score, filling.source.value] for filling in ranked.joint
     ]
@@ -66,39 +68,41 @@ def load(payload: str, expected: Expected) -> RankedText:
 def _ranking(entries: object, expected: ExpectedRanking) -> Ranking:
     if not isinstance(entries, list) or len(entries) != expected.entries:
         raise ValueError("another number of entries")
-    ranking = tuple(_token(entry, expected) for entry in entries)
-    if len({token.token_id for token in ranking}) != len(ranking):
-        raise ValueError("an id twice")
+    ranking = tuple(_ranked_filling(entry, expected) for entry in entries)
+    if len({entry.token_ids for entry in ranking}) != len(ranking):
+        raise ValueError("a filling twice")
     if any(worse.score > better.score for better, worse in itertools.pairwise(ranking)):
         raise ValueError("not best first")
     return ranking
 
 
-def _token(entry: Any, expected: ExpectedRanking) -> ScoredToken:
-    token_id, score, target_score = entry
+def _ranked_filling(entry: Any, expected: ExpectedRanking) -> RankedFilling:
+    token_ids, score, target_score = entry
     if (target_score is not None) is not expected.targets:
         raise ValueError("a share among targets without targets, or none with them")
-    return ScoredToken(
-        token_id=_id(token_id, expected.holds), score=_score(score), target_score=_score_or_none(target_score)
-    )
+    ids = _ids(token_ids)
+    if not expected.holds(ids):
+        raise ValueError("no filling that may stand here")
+    return RankedFilling(token_ids=ids, score=_score(score), target_score=_score_or_none(target_score))
 
 
 def _filling(entry: Any, expected: Expected) -> JointFilling:
     token_ids, score, lexicon_score, source = entry
-    if len(token_ids) != len(expected.rankings):
+    ids = _ids(token_ids)
+    if len(ids) != len(expected.rankings) or not all(0 <= token_id < expected.vocabulary_size for token_id in ids):
         raise ValueError("a filling of another text")
     return JointFilling(
-        token_ids=tuple(_id(token_id, range(expected.vocabulary_size).__contains__) for token_id in token_ids),
+        token_ids=ids,
         score=_score(score),
         lexicon_score=_score_or_none(lexicon_score),
         source=JointSource(source),
     )
 
 
-def _id(value: object, holds: Callable[[int], bool]) -> int:
-    if type(value) is not int or not holds(value):
-        raise ValueError("no id that may stand here")
-    return value
+def _ids(value: object) -> TokenIds:
+    if not isinstance(value, list) or any(type(token_id) is not int for token_id in value):
+        raise ValueError("no list of ids")
+    return tuple(value)
 
 
 def _score(value: object) -> float:

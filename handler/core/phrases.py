@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +14,8 @@ from handler.core.types import FloatArray, Mask
 from handler.core.vocabulary import is_han
 
 IDIOM_CHARS: Final = 4  # nearly all idioms have four characters
+
+_UNSEEN: Final = frozenset({"Zs", "Cf"})  # kinds of characters: spaces, and zero width
 
 Cell = str | int  # a character of the text, or the index of a blank
 
@@ -28,13 +31,20 @@ class Match:
 
 
 def cells_of(text: str, masks: Sequence[Mask]) -> list[Cell]:
-    """Return the text character by character, with a blank's index in place of its spelling."""
+    """Return the text character by character, with a blank's index in place of its spelling.
+
+    Spaces and what has no width are left out, as the model's tokenizer leaves them out: a caller may set blanks apart.
+    """
     cells: list[Cell] = []
     start = 0
     for mask in masks:
-        cells += [*text[start : mask.start], mask.index]
+        cells += [*_seen(text[start : mask.start]), mask.index]
         start = mask.end
-    return [*cells, *text[start:]]
+    return [*cells, *_seen(text[start:])]
+
+
+def _seen(stretch: str) -> Iterator[str]:
+    return (character for character in stretch if character != "\t" and unicodedata.category(character) not in _UNSEEN)
 
 
 def context_of(text: str, masks: Sequence[Mask], reach: int) -> str:
@@ -72,15 +82,17 @@ def groups(lexicon: Lexicon, text: str, masks: Sequence[Mask]) -> list[Match]:
         if taken.isdisjoint(slots):
             taken.update(slots)
             equal = [match for match in windows[slots] if match.visible == best[slots]]
-            chosen.append(
-                Match(
-                    slots=slots,
-                    visible=best[slots],
-                    ids=np.concatenate([match.ids for match in equal]),
-                    prior=np.concatenate([match.prior for match in equal]),
-                )
-            )
+            chosen.append(_merged(equal))
     return chosen
+
+
+def _merged(matches: Sequence[Match]) -> Match:
+    """Return one match; fillings that several windows agree on, or several entries, stand in it once."""
+    ids = np.concatenate([match.ids for match in matches])
+    distinct, places = np.unique(ids, axis=0, return_inverse=True)
+    prior = np.zeros(len(distinct), dtype=np.float32)
+    np.maximum.at(prior, places.reshape(-1), np.concatenate([match.prior for match in matches]))
+    return Match(slots=matches[0].slots, visible=matches[0].visible, ids=distinct, prior=prior)
 
 
 def _windows(lexicon: Lexicon, cells: Sequence[Cell]) -> Iterator[Match]:

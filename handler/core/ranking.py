@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from handler.core.errors import InferenceError
-from handler.core.types import BoolArray, FloatArray, Ranking, ScoredToken
+from handler.core.types import BoolArray, FloatArray, RankedFilling, Ranking, TokenIds
 
 
 def softmax(logits: FloatArray) -> FloatArray:
@@ -62,29 +62,52 @@ def best(logits: FloatArray, allowed: BoolArray, top_k: int) -> Ranking:
         reached = values >= threshold
         offered, values = offered[reached], values[reached]
     order = np.lexsort((offered, -values))[:top_k]
-    return tuple(ScoredToken(token_id=int(token_id), score=shortest(scores[token_id])) for token_id in offered[order])
+    return tuple(
+        RankedFilling(token_ids=(int(token_id),), score=shortest(scores[token_id])) for token_id in offered[order]
+    )
 
 
-def among(logits: FloatArray, targets: Sequence[int], top_k: int) -> Ranking:
-    """Rank the given tokens of one blank, bans aside: the caller asked for them.
+def among(rows: Mapping[int, FloatArray], targets: Iterable[TokenIds], top_k: int) -> Ranking:
+    """Rank the given fillings of one blank, bans aside: the caller asked for them.
 
     Args:
-        logits: float32 (vocab,).
-        targets: ids, each once. Their order changes nothing, not even the last digit of a sum of float32.
+        rows: by number of tokens, float32 (tokens, vocab): the logits where the blank is that many masks.
+        targets: each once. Their order changes nothing, not even the last digit of a sum.
         top_k: how many to return at most.
 
     Returns:
-        With each token its score over the whole vocabulary and its share among the targets.
+        With each filling its score over the whole vocabulary and its share among the targets.
+
+    Raises:
+        InferenceError: a logit is not finite.
     """
-    if not targets:
+    ordered = sorted(targets)
+    if not ordered:
         return ()
-    ids = np.asarray(sorted(targets), dtype=np.int64)
-    scores, shares = softmax(logits), softmax(logits[ids])
-    order = np.lexsort((ids, -logits[ids]))[:top_k]
+    scores = {length: softmax(logits) for length, logits in rows.items()}
+    totals = {length: _log_total(logits) for length, logits in rows.items()}
+    raw = np.asarray([sum(float(rows[len(ids)][at, token]) for at, token in enumerate(ids)) for ids in ordered])
+    logs = raw - [totals[len(ids)] for ids in ordered]  # (targets,), in float64
+    shares = np.exp(logs - logs.max())
+    shares /= shares.sum()
     return tuple(
-        ScoredToken(token_id=int(ids[at]), score=shortest(scores[ids[at]]), target_score=shortest(shares[at]))
-        for at in order
+        RankedFilling(
+            token_ids=ordered[at],
+            score=shortest(
+                np.prod([scores[len(ordered[at])][place, token] for place, token in enumerate(ordered[at])])
+            ),
+            target_score=shortest(np.float32(shares[at])),
+        )
+        # Different logits of one row are no tie, however close.
+        for at in np.lexsort((np.arange(len(ordered)), -raw, -logs))[:top_k]
     )
+
+
+def _log_total(logits: FloatArray) -> float:
+    """Return the logarithm of the softmax's denominator, all rows together."""
+    highest = logits.max(axis=-1)
+    sums = np.exp(logits - highest[..., None]).sum(axis=-1)
+    return float(highest.sum(dtype=np.float64) + np.log(sums).sum(dtype=np.float64))
 
 
 def shortest(value: np.float32) -> float:

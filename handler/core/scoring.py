@@ -56,9 +56,10 @@ class Scoring:
         del request  # scoring has no options
         check(text, self._limits)
         parts = parts_of(text, self._tokenizer, self._limits.max_tokens - 2)
-        if not any(token_id != self._tokenizer.special.unk for part in parts for token_id in part.ids):
+        passes = sum(token_id != self._tokenizer.special.unk for part in parts for token_id in part.ids)
+        if not passes:
             raise TextEmptyError
-        if sum(len(part.ids) for part in parts) > self._limits.max_passes:
+        if passes > self._limits.max_passes:
             raise PassBudgetError(limit=self._limits.max_passes)
         facts = {"ids": [part.ids for part in parts]}
         return ScoreJob(text=text, parts=parts, key=keys.key(self._digest, "score", facts))

@@ -103,7 +103,36 @@ class TextPreparer:
             sequence=sequence,
             truncated=truncated,
             unknown_characters=tokens.unknown_characters,
+            longest_filling=self._room - (tokens.mask_at[-1] - tokens.mask_at[0]),
         )
+
+    def widened(self, text: str, wanted: Sequence[tuple[int, int]]) -> list[MaskedSequence]:
+        """Return what the model reads where one blank is several masks, which alone are to be scored.
+
+        Args:
+            text: one that was prepared.
+            wanted: pairs of a blank's index and how many masks stand in its place: no more than its longest filling.
+        """
+        tokens = self._encode(text, find_masks(text)) if wanted else None
+        return [self._widened(tokens, index, count) for index, count in wanted] if tokens else []
+
+    def _widened(self, tokens: _Tokens, index: int, count: int) -> MaskedSequence:
+        at, more = tokens.mask_at[index], count - 1
+        wide = _Tokens(
+            ids=[*tokens.ids[:at], *[self._tokenizer.special.mask] * count, *tokens.ids[at + 1 :]],
+            mask_at=[
+                *tokens.mask_at[:index],
+                *range(at, at + count),
+                *(position + more for position in tokens.mask_at[index + 1 :]),
+            ],
+            unknown_characters=tokens.unknown_characters,
+        )
+        sequence, _ = self._window(wide)
+        return MaskedSequence(ids=sequence.ids, mask_positions=sequence.mask_positions[index : index + count])
+
+    @property
+    def _room(self) -> int:
+        return self._limits.max_tokens - 2  # [CLS] and [SEP]
 
     def _checked_masks(self, text: str) -> tuple[Mask, ...]:
         if len(text) > self._limits.max_text_chars:
@@ -138,8 +167,8 @@ class TextPreparer:
 
     def _window(self, tokens: _Tokens) -> tuple[MaskedSequence, bool]:
         """Cut to what the model sees at once: the blanks, and as much on both sides as fits, in whole words."""
-        room = self._limits.max_tokens - 2  # [CLS] and [SEP]
-        count, first, last = len(tokens.ids), tokens.mask_at[0], tokens.mask_at[-1]
+        room, count = self._room, len(tokens.ids)
+        first, last = tokens.mask_at[0], tokens.mask_at[-1]
         begin, end = 0, count
         if count > room:
             span = last - first + 1

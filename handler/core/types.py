@@ -58,6 +58,10 @@ class PreparedText:
     sequence: MaskedSequence
     truncated: bool
     unknown_characters: int
+    longest_filling: int  # tokens that may stand in place of one blank with all blanks still in the model's window
+
+
+TokenIds = tuple[int, ...]  # what one blank is filled with; several where a target is more than one token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,26 +74,26 @@ class UnusableTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSet:
-    """The targets of one blank, resolved: vocabulary id to the caller's spelling, in the caller's order."""
+    """The targets of one blank, resolved: vocabulary ids to the caller's spelling, in the caller's order."""
 
-    spellings: Mapping[int, str]
+    spellings: Mapping[TokenIds, str]
     unusable: tuple[UnusableTarget, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredToken:
+class RankedFilling:
     """One entry of a ranking.
 
-    ``score`` is the softmax over the whole vocabulary, before any ban; ``target_score`` the same renormalised over the
-    usable targets (None without targets).
+    ``score`` is the softmax over the whole vocabulary, before any ban, and for several tokens the product of theirs;
+    ``target_score`` the same renormalised over the usable targets (None without targets).
     """
 
-    token_id: int
+    token_ids: TokenIds
     score: float
     target_score: float | None = None
 
 
-Ranking = tuple[ScoredToken, ...]  # best first
+Ranking = tuple[RankedFilling, ...]  # best first
 
 
 class JointSource(Enum):
@@ -128,8 +132,8 @@ class Candidate:
     """One filling offered to the caller."""
 
     token: str  # as it appears in the text, without the ## of a word piece
-    piece: str  # as it stands in the vocabulary
-    token_id: int
+    piece: str  # as it stands in the vocabulary; of several tokens the caller's spelling
+    token_ids: TokenIds
     score: float
     target_score: float | None
     text: str  # the caller's string with this filling in place of this mask

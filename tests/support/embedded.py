@@ -16,7 +16,7 @@ from handler.core.ports import Deadline, MaskedLanguageModel, ResultCache
 from handler.core.requests import parse_native
 from handler.core.service import Service
 from handler.core.text import TextPreparer
-from handler.core.types import FilledText, Answer, Limits
+from handler.core.types import Answer, FilledText, Limits, TokenIds
 from handler.core.vocabulary import Vocabulary
 from handler.settings import Settings
 from tests.support.doubles import FixedDeadline
@@ -84,10 +84,10 @@ def fill(service: Service, payload: dict[str, Any], deadline: Deadline | None = 
     return service.answer(parse_native(payload, service.limits), deadline or FixedDeadline())
 
 
-def scores(result: object) -> list[list[tuple[int, float, float | None]]]:
+def scores(result: object) -> list[list[tuple[TokenIds, float, float | None]]]:
     """Return ids and scores of one answered text, mask by mask."""
     assert isinstance(result, FilledText)
     return [
-        [(candidate.token_id, candidate.score, candidate.target_score) for candidate in mask.candidates]
+        [(candidate.token_ids, candidate.score, candidate.target_score) for candidate in mask.candidates]
         for mask in result.masks
     ]

@@ -17,7 +17,7 @@ from tests.support import embedded
 from tests.support.doubles import FixedDeadline
 
 PREPARED = embedded.preparer().prepare("天气[MASK]好[MASK]。")
-BASE: dict[str, Any] = {"digest": "d", "text": PREPARED, "top_k": 5, "targets": None, "joint": None}
+BASE: dict[str, Any] = {"digest": "d", "text": PREPARED, "top_k": 5, "targets": None, "widened": [], "joint": None}
 
 # Pieces that the model reads alike, or nearly: spacing, case, width, quotes, accents, spellings of a blank.
 ALIKE = (
@@ -48,7 +48,7 @@ OPTIONS = st.fixed_dictionaries(
     {},
     optional={
         "top_k": st.sampled_from([1, 3]),
-        "targets": st.permutations(["好", "天", "的", "A", "不"]).map(lambda targets: targets[:4]),
+        "targets": st.permutations(["好", "天", "的", "A", "天气", "不"]).map(lambda targets: targets[:4]),
     },
 )
 
@@ -103,8 +103,10 @@ SEQUENCE = PREPARED.sequence
     [
         {"digest": "e"},
         {"top_k": 6},
-        {"targets": [[1, 2], [1, 2]]},
-        {"targets": [[12], [1, 2]]},
+        {"targets": [[(1,), (2,)], [(1,), (2,)]]},
+        {"targets": [[(12,)], [(1,), (2,)]]},
+        {"targets": [[(1, 2)], [(1,), (2,)]]},
+        {"widened": [PREPARED.sequence]},
         {"targets": [[], []]},
         {"joint": {"beam": 1}},
         {"joint": {}},
@@ -131,7 +133,14 @@ def test_keys_of_different_lists_never_run_together() -> None:
     """Where one list ends and the next begins is part of the key."""
     made = {
         keys.fill_mask_key(**{**BASE, "targets": targets})
-        for targets in ([[1, 2], [3]], [[1], [2, 3]], [[1, 23]], [[12, 3]], [[1, 2, 3]], [[1, 2, 3], []])
+        for targets in (
+            [[(1, 2), (3,)]],
+            [[(1,), (2, 3)]],
+            [[(1,), (2,)], [(3,)]],
+            [[(1,)], [(2,), (3,)]],
+            [[(1, 23)]],
+            [[(12, 3)]],
+        )
     }
 
     assert len(made) == 6

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 
 from handler.core import ranking
 from handler.core.errors import InferenceError
-from handler.core.types import BoolArray, FloatArray
+from handler.core.types import BoolArray, FloatArray, Ranking
 
 SIZE = 40
 LOGITS = arrays.arrays(
@@ -29,6 +29,11 @@ def reference_softmax(logits: FloatArray) -> list[float]:
     """Return the softmax in float64."""
     exponentials = np.exp(logits.astype(np.float64) - float(logits.max()))
     return [float(value) for value in exponentials / exponentials.sum()]
+
+
+def among(logits: FloatArray, targets: list[int], top_k: int) -> Ranking:
+    """Rank targets of one token each."""
+    return ranking.among({1: logits[None]}, [(target,) for target in targets], top_k)
 
 
 @given(LOGITS)
@@ -47,7 +52,7 @@ def test_best_orders_the_allowed_by_score_and_then_by_id(logits: FloatArray, all
     offered = [token_id for token_id in range(SIZE) if allowed[token_id]]
     expected = sorted(offered, key=lambda token_id: (-logits[token_id], token_id))[:top_k]
 
-    assert expected == [entry.token_id for entry in ranking.best(logits, allowed, top_k)]
+    assert expected == [entry.token_ids[0] for entry in ranking.best(logits, allowed, top_k)]
 
 
 @given(LOGITS, ALLOWED)
@@ -55,7 +60,7 @@ def test_best_scores_over_the_whole_vocabulary(logits: FloatArray, allowed: Bool
     """A ban takes a token out of the ranking, not out of the sum."""
     expected = reference_softmax(logits)
     for entry in ranking.best(logits, allowed, SIZE):
-        assert entry.score == pytest.approx(expected[entry.token_id], rel=1e-5, abs=1e-38)
+        assert entry.score == pytest.approx(expected[entry.token_ids[0]], rel=1e-5, abs=1e-38)
         assert entry.target_score is None
 
 
@@ -66,13 +71,33 @@ def test_among_ranks_the_targets_and_shares_out_one(logits: FloatArray, targets:
     total = sum(scores[target] for target in targets)
     best_first = sorted(targets, key=lambda token_id: (-logits[token_id], token_id))[:top_k]
 
-    entries = ranking.among(logits, targets, top_k)
+    entries = among(logits, targets, top_k)
 
-    assert best_first == [entry.token_id for entry in entries]
+    assert best_first == [entry.token_ids[0] for entry in entries]
     for entry in entries:
-        assert entry.score == pytest.approx(scores[entry.token_id], rel=1e-5, abs=1e-38)
+        assert entry.score == pytest.approx(scores[entry.token_ids[0]], rel=1e-5, abs=1e-38)
         if total > 1e-30:
-            assert entry.target_score == pytest.approx(scores[entry.token_id] / total, rel=1e-4, abs=1e-38)
+            assert entry.target_score == pytest.approx(scores[entry.token_ids[0]] / total, rel=1e-4, abs=1e-38)
+
+
+@given(arrays.arrays(np.float32, (6, 5), elements=st.floats(-9, 9, width=32)), st.data())
+def test_among_multiplies_the_probabilities_of_several_tokens(logits: FloatArray, data: st.DataObject) -> None:
+    """A filling of several tokens has the product of theirs, each over the vocabulary, and its share among all."""
+    rows = {1: logits[:1], 2: logits[1:3], 3: logits[3:]}
+    filling = st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple)
+    targets = data.draw(st.lists(filling, unique=True, min_size=1, max_size=12))
+    expected = {
+        ids: math.prod(reference_softmax(rows[len(ids)][at])[token_id] for at, token_id in enumerate(ids))
+        for ids in targets
+    }
+
+    found = ranking.among(rows, targets, len(targets))
+
+    assert {entry.token_ids for entry in found} == set(targets)
+    assert sorted((entry.score for entry in found), reverse=True) == [entry.score for entry in found]
+    for entry in found:
+        assert entry.score == pytest.approx(expected[entry.token_ids], rel=1e-4)
+        assert entry.target_score == pytest.approx(expected[entry.token_ids] / sum(expected.values()), rel=1e-4)
 
 
 @given(LOGITS, st.permutations(range(SIZE)), st.integers(1, SIZE))
@@ -80,7 +105,7 @@ def test_among_does_not_depend_on_the_order_of_the_targets(logits: FloatArray, t
     """Callers who name the same targets in another order share a cache entry, so they must get the same numbers."""
     chosen = targets[:count]
 
-    assert ranking.among(logits, sorted(chosen), SIZE) == ranking.among(logits, chosen, SIZE)
+    assert among(logits, sorted(chosen), SIZE) == among(logits, chosen, SIZE)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -93,7 +118,7 @@ def test_ranking_refuses_numbers_that_are_not_finite(value: float, at: int) -> N
     with pytest.raises(InferenceError):
         ranking.best(logits, np.ones(4, dtype=np.bool_), 1)
     with pytest.raises(InferenceError):
-        ranking.among(logits, [1], 1)
+        among(logits, [1], 1)
 
 
 @given(st.floats(0, 1, width=32))

@@ -8,26 +8,23 @@ import pytest
 
 from handler.core import targets
 from handler.core.errors import TargetListsMismatchError
+from handler.core.types import TokenIds
 from handler.core.vocabulary import Vocabulary
 from tests.support import embedded, vocabularies
 
-LETTER = embedded.tokenizer().encode("a").ids[0]
+LETTER = embedded.tokenizer().encode("a").ids
 
 
-def resolve(*wanted: str) -> tuple[dict[int, str], dict[str, str]]:
+def resolve(*wanted: str) -> tuple[dict[TokenIds, str], dict[str, str]]:
     """Resolve targets for one blank of the embedded vocabulary."""
-    [found] = targets.resolve(wanted, 1, embedded.tokenizer(), embedded.vocabulary())
+    [found] = targets.resolve(wanted, 1, embedded.tokenizer(), embedded.vocabulary(), longest=5)
     return dict(found.spellings), {entry.target: entry.reason for entry in found.unusable}
 
 
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
-        ("天气", targets.SEVERAL_TOKENS),
-        ("好。", targets.SEVERAL_TOKENS),
-        ("[MASK]", targets.SEVERAL_TOKENS),
-        ("[CLS]", targets.SEVERAL_TOKENS),
-        ("##好", targets.SEVERAL_TOKENS),
+        ("天气真的很好", targets.TOO_LONG),
         ("𠮷", targets.NOT_IN_VOCABULARY),
         ("好𠮷", targets.NOT_IN_VOCABULARY),
         (" ", targets.NO_TEXT),
@@ -43,6 +40,15 @@ def test_resolve_reports_what_the_model_cannot_score(target: str, reason: str) -
 
     assert list(spellings.values()) == ["好"]
     assert {target: reason} == unusable
+
+
+@pytest.mark.parametrize("target", ["天气", "好。", "天气真好呀"])
+def test_resolve_takes_a_target_of_several_tokens_whole(target: str) -> None:
+    """All its tokens, in their order, as the tokenizer has them, as many as fit the window."""
+    spellings, unusable = resolve(target, "好")
+
+    assert {embedded.tokenizer().encode(target).ids: target, embedded.tokenizer().encode("好").ids: "好"} == spellings
+    assert unusable == {}
 
 
 def test_resolve_keeps_order_and_spelling() -> None:
@@ -69,7 +75,7 @@ def test_resolve_reports_another_spelling_of_the_same_token() -> None:
 
 def test_resolve_gives_one_list_to_every_blank() -> None:
     """A list for all is the same list for each."""
-    found = targets.resolve(("好", "天"), 3, embedded.tokenizer(), embedded.vocabulary())
+    found = targets.resolve(("好", "天"), 3, embedded.tokenizer(), embedded.vocabulary(), longest=5)
 
     assert len(found) == 3
     assert all(found[0] == each for each in found)
@@ -77,7 +83,7 @@ def test_resolve_gives_one_list_to_every_blank() -> None:
 
 def test_resolve_gives_each_blank_its_own_list() -> None:
     """Lists of different lengths go to the blanks in their order."""
-    found = targets.resolve((("好",), ("天", "气")), 2, embedded.tokenizer(), embedded.vocabulary())
+    found = targets.resolve((("好",), ("天", "气")), 2, embedded.tokenizer(), embedded.vocabulary(), longest=5)
 
     assert [list(each.spellings.values()) for each in found] == [["好"], ["天", "气"]]
 
@@ -86,7 +92,7 @@ def test_resolve_gives_each_blank_its_own_list() -> None:
 def test_resolve_refuses_lists_for_another_number_of_blanks(masks: int) -> None:
     """Two lists do not fit one blank or three."""
     with pytest.raises(TargetListsMismatchError):
-        targets.resolve((("好",), ("天",)), masks, embedded.tokenizer(), embedded.vocabulary())
+        targets.resolve((("好",), ("天",)), masks, embedded.tokenizer(), embedded.vocabulary(), longest=5)
 
 
 def test_resolve_reports_a_token_that_is_never_offered(tmp_path: Path) -> None:
@@ -95,7 +101,7 @@ def test_resolve_reports_a_token_that_is_never_offered(tmp_path: Path) -> None:
     tokenizer = vocabularies.load(tokens, tmp_path)
     vocabulary = Vocabulary(tokenizer.vocabulary, tokenizer.special_ids | {tokens.index("cat")})
 
-    [found] = targets.resolve(("cat", "dog"), 1, tokenizer, vocabulary)
+    [found] = targets.resolve(("cat", "dog"), 1, tokenizer, vocabulary, longest=5)
 
-    assert {tokens.index("dog"): "dog"} == found.spellings
+    assert {(tokens.index("dog"),): "dog"} == found.spellings
     assert [(entry.target, entry.reason) for entry in found.unusable] == [("cat", targets.NOT_IN_VOCABULARY)]

@@ -135,7 +135,7 @@ def test_an_english_vocabulary_is_prepared_ranked_and_spliced_by_the_same_rules(
     )  # (vocab,)
 
     best = ranking.best(logits, vocabulary.allowed(prepared.neighbours[0]), 3)
-    filled = [splice(text, prepared.masks[0], vocabulary.surface(entry.token_id)) for entry in best]
+    filled = [splice(text, prepared.masks[0], vocabulary.surface(entry.token_ids[0])) for entry in best]
 
     assert tokens.index("[MASK]") == prepared.sequence.ids[prepared.sequence.mask_positions[0]]
     assert tokens.index("[UNK]") not in prepared.sequence.ids
