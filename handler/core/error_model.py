@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -43,6 +43,10 @@ class ErrorFacts:
     sounds: Mapping[str, Sequence[str]]  # character to its syllables, without tones
     similar_sounds: Mapping[str, Sequence[str]]  # syllable to those that are taken for it
     shapes: Sequence[str]  # groups of characters that look alike
+
+    def with_threshold(self, threshold: float) -> ErrorFacts:
+        """Return the same with another threshold."""
+        return replace(self, threshold=threshold)
 
 
 def parse(text: str) -> ErrorFacts:
