@@ -27,7 +27,7 @@ from handler.core.operations import Job, Operation
 from handler.core.ports import CacheEntry, Deadline, MaskedLanguageModel, Tokenizer
 from handler.core.requests import CorrectRequest, FillMaskRequest, Request, ScoreRequest
 from handler.core.scoring import Scoring
-from handler.core.sizes import ENVELOPE_BYTES, worst_failure_bytes
+from handler.core.sizes import ENVELOPE_BYTES, worst_failure_bytes, worst_string_bytes
 from handler.core.types import Answer, FailedText, Limits, MaskedSequence, ModelIdentity, TextResult, Timing
 from handler.core.vocabulary import Vocabulary
 
@@ -107,6 +107,7 @@ class Service:
             if deadline.remaining_ms() < RESERVE_MS:
                 raise DeadlineNearError
             with self._timed(timing, "encode_ms"):
+                self._check_text_size(request)
                 jobs = [_job(operation, text, request) for text in request.texts]
                 self._check_answer_size(operation, jobs)
             by_key = {job.key: job for job in jobs if not isinstance(job, FailedText)}
@@ -140,6 +141,12 @@ class Service:
 
     def _metered(self) -> MeteredModel:
         return MeteredModel(self._model, self._estimate, self._clock)
+
+    def _check_text_size(self, request: Request) -> None:
+        """Refuse before encoding what its texts alone, which the answer repeats, make too large."""
+        answerable = [text for text in request.texts if len(text) <= self.limits.max_text_chars]
+        if sum(map(worst_string_bytes, answerable)) > self.limits.max_body_bytes:
+            raise AnswerTooLargeError(limit=self.limits.max_body_bytes)
 
     def _check_answer_size(self, operation: AnyOperation, jobs: Sequence[Job | FailedText]) -> None:
         worst = ENVELOPE_BYTES + sum(

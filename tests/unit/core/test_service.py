@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from handler.adapters.memory_cache import MemoryCache
+from handler.core.cache_chain import CacheChain
 from handler.core.errors import (
+    AnswerTooLargeError,
     DeadlineNearError,
     InferenceError,
     MaskMissingError,
@@ -21,7 +23,8 @@ from handler.core.errors import (
     TooManyMasksError,
 )
 from handler.core.estimate import RESERVE_MS
-from handler.core.types import FailedText, FilledText, FloatArray, MaskedSequence
+from handler.core.service import Service
+from handler.core.types import EncodedSegment, FailedText, FilledText, FloatArray, MaskedSequence
 from tests.support import embedded
 from tests.support.doubles import (
     Clock,
@@ -295,6 +298,38 @@ def test_fill_asks_for_as_many_candidates_as_wanted() -> None:
     ]
 
     assert counts == [5, 1, 100, 7, 1]
+
+
+def test_fill_refuses_texts_that_are_too_large_together_before_encoding_them() -> None:
+    """Two million characters come back at least once: refused without a look at one of them."""
+
+    class Untouched:
+        """A tokenizer that must not be asked to encode."""
+
+        vocabulary = embedded.tokenizer().vocabulary
+        special = embedded.tokenizer().special
+        special_ids = embedded.tokenizer().special_ids
+
+        def encode(self, segment: str) -> EncodedSegment:
+            """See handler.core.ports.Tokenizer."""
+            raise AssertionError("a text was encoded")
+
+    service = Service(
+        tokenizer=Untouched(),
+        model=fake_model(),
+        identity=embedded.artifact().identity,
+        limits=embedded.limits(),
+        cache=CacheChain(local=None, shared=None, admit_after=1),
+    )
+
+    with pytest.raises(AnswerTooLargeError):
+        embedded.fill(service, {"texts": ["[MASK]" + "天" * 9000] * 200, "top_k": 1})
+
+
+def test_fill_names_a_text_that_is_too_long_however_long_it_is() -> None:
+    """A single text above its own limit is told so, not that its answer would be large."""
+    with pytest.raises(TextTooLongError):
+        embedded.fill(embedded.service(), {"text": "[MASK]" + "天" * 2_000_000})
 
 
 def test_fill_refuses_lists_of_targets_for_another_number_of_blanks() -> None:
