@@ -147,14 +147,16 @@ def test_table_is_what_the_adapter_expects(expanded: Expand) -> None:
 
 
 def test_asynchronous_failures_are_kept(expanded: Expand) -> None:
-    """Retries are bounded in number and age, and what fails for good ends in a queue, on the alias that is invoked."""
-    template = expanded("template.yaml")
-    [invoke] = resources(template, "AWS::Lambda::EventInvokeConfig").values()
+    """Retries are bounded in number and age, and what fails for good ends in a queue, by whichever name."""
+    configurations = resources(expanded("template.yaml"), "AWS::Lambda::EventInvokeConfig")
+    alias, latest = configurations["AsyncSettings"], configurations["AsyncSettingsLatest"]
 
-    assert invoke["MaximumRetryAttempts"] == {"Ref": "RetryAttempts"}
-    assert invoke["MaximumEventAgeInSeconds"] == {"Ref": "EventAgeSeconds"}
-    assert invoke["DestinationConfig"]["OnFailure"] == {"Destination": {"Fn::GetAtt": ["FailureQueue", "Arn"]}}
-    assert "FunctionAliaslive" in json.dumps(invoke["Qualifier"])
+    assert alias["MaximumRetryAttempts"] == {"Ref": "RetryAttempts"}
+    assert alias["MaximumEventAgeInSeconds"] == {"Ref": "EventAgeSeconds"}
+    assert alias["DestinationConfig"]["OnFailure"] == {"Destination": {"Fn::GetAtt": ["FailureQueue", "Arn"]}}
+    assert alias["DestinationConfig"]["OnSuccess"]["Fn::If"][0] == "ResultsKept"
+    assert "FunctionAliaslive" in json.dumps(alias["Qualifier"])
+    assert {**alias, "Qualifier": "$LATEST"} == latest
 
 
 def test_bulk_worker_reports_single_failures(expanded: Expand) -> None:
