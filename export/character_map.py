@@ -40,7 +40,10 @@ class ChosenMap:
 
 
 def choose_character_map(vocabulary: Vocabulary, reference: Reference) -> ChosenMap:
-    """Measure each kind on its own sentences and keep those whose gain is positive with its whole 95 % interval."""
+    """Measure each kind on its own sentences and keep those that gain.
+
+    A gain within its interval of zero is kept as well: then it matters little, and the plain form says more than [UNK].
+    """
     mapping: dict[str, str] = {}
     gains: dict[str, Mean] = {}
     known = set(vocabulary.tokens)
@@ -52,7 +55,7 @@ def choose_character_map(vocabulary: Vocabulary, reference: Reference) -> Chosen
         plain = _log_likelihoods(texts, vocabulary, reference, {})
         mapped = _log_likelihoods(texts, vocabulary, reference, usable)
         gains[kind] = mean_of(mapped - plain)
-        if gains[kind].low > 0:
+        if gains[kind].value > 0:
             mapping |= usable
     return ChosenMap(mapping=mapping, gains=gains)
 

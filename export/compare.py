@@ -1,6 +1,6 @@
-"""Two artifacts side by side on sentences of one's own: python -m export.compare A B TEXT…
+"""Two artifacts side by side on sentences of one's own.
 
-An artifact exported with --profile fp32 stands for the checkpoint itself.
+python -m export.compare A B TEXT…; an artifact exported with --profile fp32 stands for the checkpoint itself.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def side_by_side(text: str, a: ServedArtifact, b: ServedArtifact) -> Iterator[st
         rows = [list(_best(served, logits[blank])) for served, logits in columns]
         yield f"  blank {blank + 1}: {a.artifact.name} | {b.artifact.name}"
         for left, right in zip(*rows, strict=True):
-            yield f"    {left} | {right}{'' if left[0] == right[0] else '   <- differs'}"
+            yield f"    {left} | {right}{'' if left.split()[0] == right.split()[0] else '   <- differs'}"
 
 
 def _best(served: ServedArtifact, logits: FloatArray) -> Iterator[str]:

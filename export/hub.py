@@ -36,7 +36,7 @@ def find_checkpoint(source: str, revision: str | None) -> Checkpoint:
         SourceMissingError: neither exists, or the network does not answer.
     """
     folder = Path(source)
-    if folder.is_dir():
+    if source and folder.is_dir():
         return Checkpoint(folder=folder, id=folder.resolve().name, revision=None, licence="")
     if not _REPOSITORY.fullmatch(source):
         raise SourceMissingError(f"{source} is no folder, and no id of a repository either.")
@@ -45,7 +45,6 @@ def find_checkpoint(source: str, revision: str | None) -> Checkpoint:
 
 def _fetch(repository: str, revision: str | None) -> Checkpoint:
     from huggingface_hub import HfApi, snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
         facts = HfApi().model_info(repository, revision=revision)
@@ -53,7 +52,7 @@ def _fetch(repository: str, revision: str | None) -> Checkpoint:
         # One kind of weights only: repositories often hold the same numbers three times. Safetensors cannot run code.
         weights = _SAFE_WEIGHTS if any(Path(name).match(_SAFE_WEIGHTS) for name in names) else _TORCH_WEIGHTS
         folder = snapshot_download(repository, revision=facts.sha, allow_patterns=[*_DESCRIPTIONS, weights])
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+    except Exception as error:  # the library lets its transport's own errors through, whichever that is
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise SourceMissingError(
             f"{repository} is no folder here, and could not be fetched from the hub: {reason} "

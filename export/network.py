@@ -87,7 +87,7 @@ class _Network:
             return
         seen = self.graph.node("Cast", ["attention_mask"], "seen", to=TensorProto.FLOAT)
         hidden = self.graph.node("Sub", [self._scalar("one", 1), seen], "hidden")
-        flat = self.graph.node("Mul", [hidden, self._scalar("lowest", np.finfo(np.float32).min)], "hidden_bias")
+        flat = self.graph.node("Mul", [hidden, self._scalar("lowest", float(np.finfo(np.float32).min))], "hidden_bias")
         self.graph.node("Unsqueeze", [flat, self.graph.constant("axes.heads_and_queries", [1, 2])], "attention_bias")
 
     def _embeddings(self) -> Operand:

@@ -13,13 +13,16 @@ _RUNS: Final = (1, 1, 1, 2, 3, 5)  # sentences in a text: most are short, as wha
 _LONGEST: Final = 100  # characters, so that any model of 128 tokens sees the whole text
 
 
-def masked_texts(clozes: Sequence[Cloze], wanted: int, *, masks: int = 1) -> Sequence[str]:
+def masked_texts(
+    clozes: Sequence[Cloze], wanted: int, *, masks: int = 1, longest_run: int = max(_RUNS)
+) -> Sequence[str]:
     """Mask Han characters of the sentences, which stand alone or a few of one category together.
 
     Args:
         clozes: the sentences, filled before they are masked anew.
         wanted: how many masked positions in all.
         masks: how many in each text.
+        longest_run: how many sentences at most stand together.
 
     Returns:
         Texts with that many [MASK] each, none twice, always the same ones.
@@ -28,7 +31,7 @@ def masked_texts(clozes: Sequence[Cloze], wanted: int, *, masks: int = 1) -> Seq
     texts: dict[str, None] = {}
     while len(texts) * masks < wanted:
         before = len(texts)
-        for text in _joined(clozes, rng):
+        for text in _joined(clozes, rng, longest_run):
             places = [index for index, char in enumerate(text) if "\u4e00" <= char <= "\u9fff"]
             chosen = rng.sample(places, masks)
             texts["".join("[MASK]" if index in chosen else char for index, char in enumerate(text))] = None
@@ -39,9 +42,10 @@ def masked_texts(clozes: Sequence[Cloze], wanted: int, *, masks: int = 1) -> Seq
     return tuple(texts)
 
 
-def _joined(clozes: Sequence[Cloze], rng: random.Random) -> Iterator[str]:
+def _joined(clozes: Sequence[Cloze], rng: random.Random, longest_run: int) -> Iterator[str]:
     start = 0
     while start < len(clozes):
-        run = [cloze for cloze in clozes[start : start + rng.choice(_RUNS)] if cloze.category == clozes[start].category]
+        members = clozes[start : start + min(longest_run, rng.choice(_RUNS))]
+        run = [cloze for cloze in members if cloze.category == clozes[start].category]
         yield "".join(cloze.sentence for cloze in run)[:_LONGEST]
         start += len(run)

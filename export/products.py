@@ -125,7 +125,7 @@ class RowProducts:
         return self._quantized(graph, x, scales, _MIDDLE, name)
 
     def _after_activation(self, graph: GraphBuilder, x: str, name: str, activation: str) -> tuple[str, str, str]:
-        # Values have a floor close to zero: nearly all levels can go to the positive side. Zero keeps a level of its own;
+        # Values have a floor close to zero: nearly all levels can go to the positive side. Zero keeps its own one;
         # without that, every near-zero unit is off by the same amount and the errors add up.
         floor, below = (0.0, 0) if activation == "relu" else (_GELU_FLOOR, _GELU_LEVELS)
         least = max(floor / below if below else 0.0, _SMALLEST_SCALE)

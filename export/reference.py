@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -35,16 +36,13 @@ class Reference:
     """
 
     def __init__(self, folder: Path, architecture: Architecture) -> None:
-        import torch
-        import transformers
-
-        self._torch = torch
-        # The first of these announces every start, the second reports missing weights, which raise here.
+        self._torch = importlib.import_module("torch")
+        transformers = importlib.import_module("transformers")
         transformers.logging.disable_progress_bar()
         with _quiet(transformers):
             try:
                 self._model, loading = getattr(transformers, architecture.model_class).from_pretrained(
-                    folder, attn_implementation="eager", dtype=torch.float32, output_loading_info=True
+                    folder, attn_implementation="eager", dtype=self._torch.float32, output_loading_info=True
                 )
             except Exception as error:
                 if not any(folder.glob("*.safetensors*")) and not any(folder.glob("pytorch_model*")):

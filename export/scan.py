@@ -26,7 +26,7 @@ from export.quantize import int8_layout, product_nodes
 from export.session import open_session
 from export.vocabulary import TOKENIZER_FILE
 from export.weights import FloatArray, read_weights
-from export.workspace import whole_folder, write_facts
+from export.workspace import read_facts, whole_folder, write_facts
 
 STAGE: Final = "scan"
 WORD_TABLE: Final = "word table and decoder"
@@ -48,10 +48,12 @@ def scan(optimized: Path, config: ExportConfig) -> Path:
     spreads = measure_spreads(optimized / MODEL_FILE, tokenizer, CALIBRATION, architecture)
     layout = int8_layout(architecture, weights, config, spreads)
     names = list(dict.fromkeys(product_nodes(weights)))
-    texts = masked_texts(read_clozes(), _POSITIONS)
+    encoded = [tokenizer.encode(text).ids for text in masked_texts(read_clozes(), _POSITIONS)]
+    sequences = [ids for ids in encoded if len(ids) <= architecture.max_positions]
+    mask = int(read_facts(loaded)["special_ids"]["mask"])
     rows: list[dict[str, Any]] = []
     with whole_folder(optimized.parent / STAGE) as folder:
-        expected = _logits(optimized / MODEL_FILE, tokenizer, texts)
+        expected = _logits(optimized / MODEL_FILE, sequences, mask)
         for name in [*names, WORD_TABLE]:
             alone = Layout(
                 fused=True,
@@ -61,7 +63,7 @@ def scan(optimized: Path, config: ExportConfig) -> Path:
             )
             model = folder / MODEL_FILE
             save_model(write_network(architecture, weights, alone), model)
-            actual = _logits(model, tokenizer, texts)
+            actual = _logits(model, sequences, mask)
             model.unlink()
             agreement = compare_logits(expected, actual, config.gates.clear_margin)
             error = float(np.sqrt(np.mean((actual - expected) ** 2)))
@@ -71,12 +73,11 @@ def scan(optimized: Path, config: ExportConfig) -> Path:
     return optimized.parent / STAGE
 
 
-def _logits(model: Path, tokenizer: Tokenizer, texts: Sequence[str]) -> FloatArray:
+def _logits(model: Path, sequences: Sequence[Sequence[int]], mask: int) -> FloatArray:
     session = open_session(model)
-    mask = tokenizer.token_to_id("[MASK]")
     rows: list[FloatArray] = []
-    for text in texts:
-        ids = np.array([tokenizer.encode(text).ids], np.int64)
+    for sequence in sequences:
+        ids = np.array([sequence], np.int64)
         values = (ids, np.ones_like(ids), np.zeros_like(ids), np.flatnonzero(ids[0] == mask))
         rows += session.run(None, dict(zip(INPUTS, values, strict=True)))
     return np.concatenate(rows)

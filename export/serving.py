@@ -37,6 +37,7 @@ class ServedArtifact:
         self._model = OnnxMaskedLanguageModel(
             self.artifact.path("model.onnx"), threads=threads, vocabulary_size=self.artifact.vocabulary_size
         )
+        self._ids = {token: token_id for token_id, token in enumerate(self.tokenizer.vocabulary)}
         vocabulary = Vocabulary(self.tokenizer.vocabulary, self.tokenizer.special_ids)
         # As long as the model sees, whatever the service would be set to.
         limits = Settings(max_tokens=self.artifact.max_positions).limits(self.artifact.max_positions)
@@ -52,4 +53,4 @@ class ServedArtifact:
 
     def id_of(self, token: str) -> int | None:
         """Return the id of an entry of the vocabulary."""
-        return next((index for index, entry in enumerate(self.tokenizer.vocabulary) if entry == token), None)
+        return self._ids.get(token)

@@ -153,7 +153,7 @@ class _Proof:
     def _emulated(self) -> dict[str, Any]:
         large = self.parameters > self.config.large
         wanted = _LARGE_TEXTS * _MASKS_AT_ONCE if large else self.config.emulated_positions
-        texts = masked_texts(self.clozes, wanted, masks=_MASKS_AT_ONCE)
+        texts = masked_texts(self.clozes, wanted, masks=_MASKS_AT_ONCE, longest_run=1)
         prepared = [self.served.prepare(text) for text in texts]
         expected, native = self._expected(prepared), self.served.logits(prepared)
         try:

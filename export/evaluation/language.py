@@ -3,8 +3,8 @@
     python -m export.evaluation.language --data DIR [--model DIR] [--sample N] [--out FILE]
 
 DIR holds THUOCL_chengyu.txt and THUOCL_poem.txt (phrase, tab, frequency) and ecspell_law.test.tsv, ecspell_med.test.tsv
-and ecspell_odw.test.tsv (label, sentence, right form); a file that is absent is left out. The baseline for idioms is the
-lexicon's entry of the highest frequency among those that complete the text. Shares come with 95 % intervals.
+and ecspell_odw.test.tsv (label, sentence, right form); a file that is absent is left out. The baseline for idioms is
+the lexicon's entry of the highest frequency among those that complete the text. Shares come with 95 % intervals.
 """
 
 from __future__ import annotations
