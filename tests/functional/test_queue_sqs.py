@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from moto import mock_aws
 from handler.adapters.sqs_results import SqsResultsQueue
 from tests.functional.conftest import FunctionFactory
 from tests.support.events import TEXT, Context, queue_batch
+from tests.support.results_queue import RecordingResultsQueue
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -48,9 +50,23 @@ def test_more_answers_than_one_send_takes_all_arrive(start: FunctionFactory, sqs
     assert sorted(message["message_id"] for message in received(sqs, url)) == sorted(ids)
 
 
-@pytest.mark.parametrize("character", ["\x00", "\x1b", "\x7f", "\ufffe", "\uffff", "\U0001fffe", "\u2028", "🐶"])
-def test_character_that_sqs_refuses_takes_nobody_along(character: str, start: FunctionFactory, sqs: SQSClient) -> None:
-    """SQS refuses a whole send for one character that XML has not; the answers arrive, and intact."""
+ODD_CHARACTERS = ["\x00", "\x1b", "\x7f", "\ufffe", "\uffff", "\U0001fffe", "\u2028", "🐶"]
+
+
+@pytest.mark.parametrize("character", ODD_CHARACTERS)
+def test_message_has_only_characters_that_sqs_takes(character: str, start: FunctionFactory) -> None:
+    """SQS refuses a whole send for one character outside the list of its SendMessage; ours has none."""
+    results = RecordingResultsQueue()
+
+    start(results_queue=results)(queue_batch([{"text": f"今天{character}很[MASK]"}]), Context())
+
+    [text] = results.texts
+    assert re.fullmatch("[\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+", text)
+
+
+@pytest.mark.parametrize("character", ODD_CHARACTERS)
+def test_odd_character_arrives_intact(character: str, start: FunctionFactory, sqs: SQSClient) -> None:
+    """Whatever stands in a text comes back through the queue, and takes no neighbour along."""
     url = sqs.create_queue(QueueName="results")["QueueUrl"]
     function = start(results_queue=SqsResultsQueue(sqs, url))
     text = f"今天{character}很[MASK]"

@@ -16,6 +16,7 @@ class RecordingResultsQueue:
 
     def __init__(self, refuses: Callable[[Any], bool] = lambda message: False) -> None:
         self.messages: list[Any] = []
+        self.texts: list[str] = []  # the same as they were sent
         self._refuses = refuses
 
     def send(self, messages: Mapping[str, str]) -> Mapping[str, str]:
@@ -27,4 +28,5 @@ class RecordingResultsQueue:
                 refused[key] = "InternalError"
             else:
                 self.messages.append(message)
+                self.texts.append(text)
         return refused
