@@ -10,9 +10,15 @@ INSTALL := $(PIP) install --quiet --require-hashes --no-deps
 # As typed, $ included, and through the environment: neither make nor a shell may interpret a sentence.
 override TEXT := $(value TEXT)
 export TEXT
+SOURCE ?= google-bert/bert-base-chinese
+OUT ?= build/model
+FLAGS ?=
+CORPUS ?= build/corpus
+TRAINING ?= build/training
+MINUTES ?= 90
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve emulator check format test test-all test-pythons coverage lock schema clean
+.PHONY: help run serve emulator check format test test-all test-pythons export compare corpus train coverage lock schema clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -42,11 +48,23 @@ format: $(VENV)/.dev ## rewrite the code in the project's format
 test: $(VENV)/.dev build/emulator/rie ## all tests that need no Docker and no browser
 	$(BIN)/python -m pytest -m 'not docker and not browser and not node and not torch and not slow'
 
-test-all: $(VENV)/.dev build/emulator/rie test-pythons ## every test, on every supported Python
+test-all: $(VENV)/.export build/emulator/rie test-pythons ## every test, on every supported Python
 	$(BIN)/python -m pytest
 
 test-pythons: ## unit, contract and functional tests on each Python found of 3.11, 3.12 and 3.13
 	sh tests/pythons.sh
+
+export: $(VENV)/.export ## turn SOURCE=<hub id or folder> into a proved int8 artifact in OUT=<folder>
+	$(BIN)/python -m export "$(SOURCE)" --out "$(OUT)" $(FLAGS)
+
+compare: $(VENV)/.export ## answer TEXT='…[MASK]…' with the artifacts A=<folder> and B=<folder> side by side
+	@$(BIN)/python -m export.compare "$(A)" "$(B)" "$$TEXT"
+
+corpus: $(VENV)/.corpus ## download the training text's packages and write it to CORPUS=<folder>
+	$(BIN)/python -m export.train.corpus --out "$(CORPUS)"
+
+train: $(VENV)/.export ## train the small model on CORPUS for MINUTES; goes on where it stopped in TRAINING=<folder>
+	nice -n 19 $(BIN)/python -m export.train.train --corpus "$(CORPUS)" --out "$(TRAINING)" --minutes $(MINUTES) $(FLAGS)
 
 coverage: $(VENV)/.dev build/emulator/rie ## branch coverage of handler/
 	$(BIN)/python -m coverage erase
@@ -81,6 +99,20 @@ $(VENV)/.serve: locks/serve.txt $(VENV)/.runtime
 $(VENV)/.dev: locks/dev.txt $(VENV)/.serve
 	@echo 'Installing what the tests need (about 150 MB, once) …'
 	@$(INSTALL) -r locks/dev.txt
+	@touch $@
+
+# The requirements of an extra of pyproject.toml, one a line. Not locked with hashes: torch comes as another file on
+# each kind of machine, and nothing of this ships.
+extra = $(shell $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"])')
+
+$(VENV)/.export: pyproject.toml | $(VENV)/.dev
+	@echo 'Installing torch and what else the export needs (about 300 MB, once) …'
+	@$(PIP) install --quiet $(call extra,export)
+	@touch $@
+
+$(VENV)/.corpus: pyproject.toml | $(VENV)/.dev
+	@echo 'Installing what the corpus needs …'
+	@$(PIP) install --quiet $(call extra,corpus)
 	@touch $@
 
 # The Runtime Interface Emulator is a static binary inside the wheel of the SAM CLI; the CLI itself is not installed.
