@@ -14,6 +14,7 @@ from handler.core.types import FloatArray
 Codes = npt.NDArray[np.uint32]
 Ids = npt.NDArray[np.int32]
 
+_DIGITS: Final = frozenset("0123456789")
 _CODES: Final = 0x110000  # code points of Unicode
 NO_TOKEN: Final = -1  # in an array of ids: the vocabulary lacks the character
 
@@ -96,12 +97,12 @@ def parse(text: str) -> Phrases:
     lines = text.rstrip("\n").split("\n")
     first = next((at for at, line in enumerate(lines) if not line.startswith("#")), len(lines))
     parts = "\t".join(lines[first:]).split("\t")
-    phrases, counts = parts[0::2], ",".join(parts[1::2])
+    phrases, counts = parts[0::2], parts[1::2]
     if len(set(phrases)) < len(phrases):
         raise ValueError("a lexicon has each phrase once")
-    if len(parts) != 2 * (len(lines) - first) or not all(parts) or not set(counts) <= set("0123456789,"):
+    if len(parts) != 2 * (len(lines) - first) or not all(parts) or not set("".join(counts)) <= _DIGITS:
         raise ValueError("a line of a lexicon is a phrase, a tab and a whole number")
-    return Phrases(phrases=tuple(phrases), frequencies=np.fromstring(counts, dtype=np.float32, sep=","))
+    return Phrases(phrases=tuple(phrases), frequencies=np.fromstring(",".join(counts), dtype=np.float32, sep=","))
 
 
 def _shelf(length: int, chosen: npt.NDArray[np.intp], content: Phrases, id_of_code: Ids) -> Shelf:
