@@ -26,7 +26,7 @@ def test_page_loads_nothing_from_elsewhere(path: str, function: Function) -> Non
     addresses = re.findall(r'(?:src|href|data-schema)="([^"]*)"', page.text)
 
     assert addresses
-    assert all(address.startswith("/") or address == "data:," for address in addresses)
+    assert all(address.startswith(("/", "./")) or address == "data:," for address in addresses)
     assert not any(address.startswith("//") for address in addresses)
     assert "http" not in page.text
 
