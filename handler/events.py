@@ -82,12 +82,18 @@ def stage(event: object) -> str:
 
 def outer_prefix(event: object) -> str:
     """Return what stood before the event's path in the address that the caller used: REST APIs take the stage off."""
-    outer = _part(event, "requestContext").get("path")
+    outer = outer_path(event)
     path = event.get("path") if isinstance(event, Mapping) else None
-    if not isinstance(outer, str) or not isinstance(path, str):
+    if outer is None or not isinstance(path, str):
         return ""
     outer, path = outer.rstrip("/"), path.rstrip("/")
     return outer.removesuffix(path).rstrip("/") if outer.endswith(path) else ""
+
+
+def outer_path(event: object) -> str | None:
+    """Return the path that the caller used, where it is not the event's own: REST APIs tell it in the context."""
+    path = _part(event, "requestContext").get("path")
+    return path if isinstance(path, str) else None
 
 
 def repaired(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
-from handler.api import compat, docs, routes
+from handler.api import compat, docs, pages, routes
 from handler.api.cross_origin import CrossOrigin
 from handler.api.errors import CatchAll, http_exception, tiankong_error
 from handler.api.methods import HeadAsGet
@@ -91,7 +91,7 @@ def create_app(backend: Backend, *, cors_origins: tuple[str, ...] = (), base_pat
         exception_handlers={TiankongError: tiankong_error, HTTPException: http_exception},
     )
     app.state.backend = backend
-    for router in (routes.router, compat.router, docs.router):
+    for router in (routes.router, compat.router, docs.router, pages.router):
         app.include_router(router)
     app.add_middleware(PathPrefix, routes=app.router.routes, base_path=base_path)
     return app

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handler import events
+
+_GIVEN: Final = "tiankong.given_path"
+
+
+def given_path(scope: Scope) -> str:
+    """Return the path as the caller typed it, with whatever stands before our own and with or without a last slash."""
+    path: str = scope[_GIVEN]
+    return path
 
 
 class PathPrefix:
@@ -30,7 +39,7 @@ class PathPrefix:
             event = scope.get("aws.event")
             prefix, path = self._split(scope["path"], events.stage(event))
             root_path = events.outer_prefix(event) + prefix
-            scope = {**scope, "root_path": root_path, "path": root_path + path}
+            scope = {**scope, "root_path": root_path, "path": root_path + path, _GIVEN: _given(scope["path"], event)}
         await self._app(scope, receive, send)
 
     def _split(self, path: str, stage: str) -> tuple[str, str]:
@@ -55,3 +64,8 @@ def _strip(path: str, prefix: str) -> tuple[str, str]:
     if prefix and (path == prefix or path.startswith(prefix + "/")):
         return prefix, path[len(prefix) :] or "/"
     return "", path
+
+
+def _given(path: str, event: object) -> str:
+    outer = events.outer_path(event)
+    return path if outer is None else outer
