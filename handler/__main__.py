@@ -1,6 +1,7 @@
 """The function from a terminal: the same door, with a table instead of JSON.
 
 usage: python -m handler [TEXT | -] [--top-k N] [--json]
+       python -m handler TEXT --cloze [--blanks N] [--json]
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ import os
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from handler import settings
-from handler.core import answers
-from handler.core.errors import NotUtf8Error, TiankongError
-from handler.core.text import is_unicode
+from handler.core import answers, cloze
+from handler.core.errors import NotUtf8Error, RequestInvalidError, TiankongError
+from handler.core.text import find_masks, is_unicode
+
+Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 DEFAULT_TEXT: Final = "今天天气真[MASK]啊。"
+_ASKED_AT_ONCE: Final = 16  # texts of an exercise in one event
 _BAR: Final = 24  # columns of a bar that stands for certainty
 
 
@@ -51,22 +55,65 @@ def _answer_all(options: argparse.Namespace) -> int:
     cold_ms = (time.perf_counter() - started) * 1000
     failed = False
     for text in _texts(options.text):
-        event = {"text": text} if options.top_k is None else {"text": text, "top_k": options.top_k}
         with contextlib.redirect_stdout(log):
             try:
                 if not is_unicode(text):  # bytes of another encoding, which Python keeps as lone surrogates
                     raise NotUtf8Error
-                answer = lambda_handler(event, None)
+                answer = (
+                    _cloze(lambda_handler, text, options) if options.cloze else _fill(lambda_handler, text, options)
+                )
             except TiankongError as error:
                 answer = answers.render_error(error, "")
         failed |= "error" in answer
-        print(
-            json.dumps(answer, ensure_ascii=False) if options.json else "\n".join(_lines(answer, cold_ms)), flush=True
-        )
+        lines = _sheet_lines(answer) if options.cloze else _lines(answer, cold_ms)
+        print(json.dumps(answer, ensure_ascii=False) if options.json else "\n".join(lines), flush=True)
         _pass_on_warnings(log.getvalue())
         log.seek(0)
         log.truncate()
     return 1 if failed else 0
+
+
+def _fill(handler: Handler, text: str, options: argparse.Namespace) -> dict[str, Any]:
+    return handler({"text": text} if options.top_k is None else {"text": text, "top_k": options.top_k}, None)
+
+
+def _cloze(handler: Handler, text: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Return a sheet of exercises as JSON, or the function's error."""
+    if find_masks(text):
+        raise RequestInvalidError(
+            problem="A text for exercises has no blanks of its own.", problem_zh="用来出题的文本不应含有 [MASK]。"
+        )
+    top_k = min(cloze.ASKED_TOP_K, settings.load().max_top_k)
+    places, candidates = cloze.askable(text), {}
+    for start in range(0, len(places), _ASKED_AT_ONCE):
+        asked = places[start : start + _ASKED_AT_ONCE]
+        texts = [cloze.with_blank(text, at) for at in asked]
+        answer = handler({"texts": texts, "top_k": top_k, "joint": "off"}, None)
+        for at, result in zip(asked, answer.get("results", [answer]), strict=False):
+            if "error" in result:
+                return {"error": result["error"]}
+            [mask] = result["masks"]
+            candidates[at] = [(candidate["token"], candidate["score"]) for candidate in mask["candidates"]]
+    return cloze.make_sheet(text, candidates, options.blanks).facts()
+
+
+def _sheet_lines(sheet: dict[str, Any]) -> Iterator[str]:
+    if "error" in sheet:
+        yield f"{sheet['error']['type']}: {sheet['error']['message']}"
+        return
+    yield sheet["question"]
+    for each in sheet["exercises"]:
+        yield ""
+        yield f"  {each['number']}.  " + "   ".join(f"{key}. {choice}" for key, choice in each["choices"].items())
+    yield ""
+    key = "  ".join(f"{each['number']}. {each['key']} {each['answer']}" for each in sheet["exercises"])
+    yield f"答案 / key: {key}" if key else "No place in this text makes a fair question for this model."
+
+
+def _blanks(value: str) -> int:
+    if not value.isdecimal() or int(value) < 1:
+        raise argparse.ArgumentTypeError("a whole number from 1")
+    return int(value)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -75,6 +122,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("text", nargs="?", metavar="TEXT", help="a text with [MASK] in it; - reads one a line")
     parser.add_argument("--top-k", type=int, metavar="N", help="candidates for each blank")
+    parser.add_argument("--cloze", action="store_true", help="make exercises of a text without blanks")
+    parser.add_argument("--blanks", type=_blanks, default=3, metavar="N", help="exercises for each text; 3")
     parser.add_argument("--json", action="store_true", help="print the answer as the function gives it, one a line")
     return parser
 
@@ -93,6 +142,9 @@ def _lines(answer: dict[str, Any], cold_ms: float) -> Iterator[str]:
         return
     result, timing = answer["results"][0], answer["timing_ms"]
     yield result["text"] + ("  (cut to a window around the blanks)" if result["truncated"] else "")
+    for filling in result["joint"]:
+        share = filling.get("lexicon_score", filling["score"])
+        yield f"  {''.join(filling['tokens'])}  {share:6.1%}  {filling['text']}  ({filling['source']})"
     for mask in result["masks"]:
         yield ""
         if len(result["masks"]) > 1:

@@ -27,7 +27,6 @@ from handler.core.vocabulary import Vocabulary
 
 RESCORE_MARGIN: Final = 0.2  # between the shares of the best two entries: closer ones are looked at again
 RESCORED_ENTRIES: Final = 8
-PRIOR_WEIGHT: Final = 0.3  # of an entry's log-frequency, beside the model's log-probabilities
 
 
 def passes_at_most(masks: int, beam: int) -> int:
@@ -96,14 +95,14 @@ def _ranked(match: Match, rows: Rows, passes: Passes, budget: int, top_k: int) -
     """Rank the entries of a match, best first."""
     scores = sum(rows[slot][match.ids[:, at]] for at, slot in enumerate(match.slots))
     log_probabilities = np.asarray(scores, dtype=np.float32)  # (entries,)
-    shares = _shares(log_probabilities + PRIOR_WEIGHT * match.prior)
+    shares = _shares(log_probabilities + match.prior)
     order = np.argsort(-shares, kind="stable")
     further = len(match.slots) - 1  # passes that one more look at an entry takes
     some = order[: min(RESCORED_ENTRIES, max(0, budget) // further)] if further else order[:1]
     if len(some) > 1 and shares[some[0]] - shares[some[1]] < RESCORE_MARGIN:
         # The best few share out anew what they had together; the others keep what they had.
         log_probabilities[some] = _left_to_right(match.slots, match.ids[some], rows, passes)
-        shares[some] = shares[some].sum() * _shares(log_probabilities[some] + PRIOR_WEIGHT * match.prior[some])
+        shares[some] = shares[some].sum() * _shares(log_probabilities[some] + match.prior[some])
         order = np.argsort(-shares, kind="stable")
     return [
         _Phrase(

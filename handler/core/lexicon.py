@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +17,8 @@ Ids = npt.NDArray[np.int32]
 
 _DIGITS: Final = frozenset("0123456789")
 _CODES: Final = 0x110000  # code points of Unicode
+DEFAULT_PRIOR_WEIGHT: Final = 2.0  # where a file tells none
+_PRIOR_WEIGHT: Final = re.compile(r"# prior weight: ([0-9]+(?:\.[0-9]+)?)")
 NO_TOKEN: Final = -1  # in an array of ids: the vocabulary lacks the character
 
 
@@ -57,10 +60,15 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """The content of a lexicon file."""
+    """The content of a lexicon file.
+
+    ``prior_weight`` is how much a phrase's log-frequency counts beside the model's log-probabilities: the weaker the
+    model, the more. It is tuned for a model and kept with its lexicon.
+    """
 
     phrases: tuple[str, ...]
     frequencies: FloatArray  # (phrases,)
+    prior_weight: float = DEFAULT_PRIOR_WEIGHT
 
 
 class Lexicon:
@@ -80,6 +88,7 @@ class Lexicon:
         self.shelves = tuple(
             _shelf(int(length), np.flatnonzero(lengths == length), content, id_of_code) for length in np.unique(lengths)
         )
+        self.prior_weight = content.prior_weight
         self.longest = int(lengths.max(initial=0))
 
     def __len__(self) -> int:
@@ -88,6 +97,8 @@ class Lexicon:
 
 def parse(text: str) -> Phrases:
     """Read a lexicon file: on each line a phrase, a tab and a frequency; comment lines, with #, come first.
+
+    A comment "# prior weight: 1.5" tells that weight.
 
     Every cold start reads it, so the work is left to functions that loop in C: 46,000 phrases in 20 ms instead of 75.
 
@@ -102,7 +113,12 @@ def parse(text: str) -> Phrases:
         raise ValueError("a lexicon has each phrase once")
     if len(parts) != 2 * (len(lines) - first) or not all(parts) or not set("".join(counts)) <= _DIGITS:
         raise ValueError("a line of a lexicon is a phrase, a tab and a whole number")
-    return Phrases(phrases=tuple(phrases), frequencies=np.fromstring(",".join(counts), dtype=np.float32, sep=","))
+    told = [found for line in lines[:first] if (found := _PRIOR_WEIGHT.fullmatch(line))]
+    return Phrases(
+        phrases=tuple(phrases),
+        frequencies=np.fromstring(",".join(counts), dtype=np.float32, sep=","),
+        prior_weight=float(told[-1][1]) if told else DEFAULT_PRIOR_WEIGHT,
+    )
 
 
 def _shelf(length: int, chosen: npt.NDArray[np.intp], content: Phrases, id_of_code: Ids) -> Shelf:

@@ -27,7 +27,7 @@ class Match:
     slots: tuple[int, ...]  # the blanks, by index
     visible: int  # how many characters of the entry the text shows
     ids: Ids  # (entries, slots), what the entry puts into each blank
-    prior: FloatArray  # (entries,), see Shelf
+    prior: FloatArray  # (entries,), what speaks for each beforehand: its log-frequency, weighted
 
 
 def cells_of(text: str, masks: Sequence[Mask]) -> list[Cell]:
@@ -102,7 +102,7 @@ def _windows(lexicon: Lexicon, cells: Sequence[Cell]) -> Iterator[Match]:
         starts = {start for at in blanks for start in range(max(0, at - shelf.length + 1), min(at, last) + 1)}
         for start in sorted(starts):
             if _is_credible(cells, start, start + shelf.length):
-                yield from _match(shelf, cells[start : start + shelf.length])
+                yield from _match(shelf, cells[start : start + shelf.length], lexicon.prior_weight)
 
 
 def _is_credible(cells: Sequence[Cell], start: int, end: int) -> bool:
@@ -119,7 +119,7 @@ def _is_credible(cells: Sequence[Cell], start: int, end: int) -> bool:
     return visible >= 2 or not (cuts_left or cuts_right)
 
 
-def _match(shelf: Shelf, window: Sequence[Cell]) -> Iterator[Match]:
+def _match(shelf: Shelf, window: Sequence[Cell], prior_weight: float) -> Iterator[Match]:
     columns = [at for at, cell in enumerate(window) if isinstance(cell, int)]
     visible = [None if isinstance(cell, int) else cell for cell in window]
     if not all(cell is None or is_han(cell) for cell in visible):
@@ -130,5 +130,5 @@ def _match(shelf: Shelf, window: Sequence[Cell]) -> Iterator[Match]:
             slots=tuple(cell for cell in window if isinstance(cell, int)),
             visible=shelf.length - len(columns),
             ids=shelf.ids[columns][:, found].T,
-            prior=shelf.prior[found],
+            prior=shelf.prior[found] * np.float32(prior_weight),
         )

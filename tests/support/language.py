@@ -76,10 +76,11 @@ def token_ids(tokens: Sequence[str]) -> dict[str, int]:
     return {token: token_id for token_id, token in enumerate(tokens)}
 
 
-def lexicon_of(phrases: Mapping[str, int], tokens: Sequence[str]) -> Lexicon:
+def lexicon_of(phrases: Mapping[str, int], tokens: Sequence[str], *, prior_weight: float = 0.3) -> Lexicon:
     """Return a lexicon of these phrases for a vocabulary."""
     frequencies = np.asarray(list(phrases.values()), dtype=np.float32)
-    return Lexicon(Phrases(phrases=tuple(phrases), frequencies=frequencies), token_ids(tokens))
+    content = Phrases(phrases=tuple(phrases), frequencies=frequencies, prior_weight=prior_weight)
+    return Lexicon(content, token_ids(tokens))
 
 
 def errors_of(tokens: Sequence[str], **changes: Any) -> ErrorModel:

@@ -48,7 +48,7 @@ def plain_ranking(model: FakeModel, text: PreparedText, entries: dict[str, int])
 
     def shares(scores: dict[str, float]) -> dict[str, float]:
         weights = {
-            entry: math.exp(score + joint.PRIOR_WEIGHT * math.log(1 + entries[entry]))
+            entry: math.exp(score + LEXICON.prior_weight * math.log(1 + entries[entry]))
             for entry, score in scores.items()
         }
         return {entry: weight / sum(weights.values()) for entry, weight in weights.items()}
@@ -156,7 +156,7 @@ def test_decode_combines_phrases_by_the_product_of_their_shares() -> None:
     """Two phrases in a text: every pair, best first, each with the product of both shares."""
     text = tiny_text("一心[MASK]意，[MASK]马[MASK]兔")
     first, second = math.log(1 + WORDS["一心一意"]), math.log(1 + WORDS["一心二意"])  # what speaks for each
-    odds = math.exp(joint.PRIOR_WEIGHT * (first - second))
+    odds = math.exp(LEXICON.prior_weight * (first - second))
 
     found, _ = decode(text, leaning("三四", at=text.sequence.mask_positions[1:]))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handler.core.lexicon import parse
+from handler.core.lexicon import DEFAULT_PRIOR_WEIGHT, parse
 from tests.support.language import TINY, TINY_HAN, lexicon_of, token_ids
 
 WORDS = st.text("一二三龘", min_size=2, max_size=4)
@@ -38,6 +38,15 @@ def test_parse_refuses_another_form(text: str) -> None:
     """A damaged file is no lexicon, rather than a lexicon with holes."""
     with pytest.raises(ValueError, match="lexicon"):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("comment", "weight"),
+    [("", DEFAULT_PRIOR_WEIGHT), ("# prior weight: 1.5\n", 1.5), ("# where from\n# prior weight: 3\n# more\n", 3.0)],
+)
+def test_parse_reads_the_weight_of_frequencies(comment: str, weight: float) -> None:
+    """A lexicon is tuned for its model, and says so in a comment."""
+    assert parse(comment + "守株待兔\t60\n").prior_weight == weight
 
 
 @given(st.lists(WORDS, unique=True, min_size=1, max_size=12), CELLS)
