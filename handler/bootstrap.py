@@ -17,13 +17,14 @@ from handler.core.cache_chain import CacheChain
 from handler.core.error_model import ErrorModel
 from handler.core.errors import CacheUnavailableError, InferenceError, ModelUnavailableError, ResultsQueueError
 from handler.core.lexicon import Lexicon
-from handler.core.ports import ResultsQueue
+from handler.core.ports import ResultCache, ResultsQueue
 from handler.core.service import Service
 from handler.core.types import Limits
 from handler.settings import Settings
 from handler.telemetry import Telemetry
 
 _CONNECT_S: Final = 1.0  # for the first connection to the table, inside init
+_PATIENT_MS: Final = 5_000  # for each call where nobody waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,16 +66,24 @@ class _Stopwatch:
             self.parts[name] = (time.perf_counter() - start) * 1000
 
 
-def start(settings: Settings) -> Environment:
+def start(settings: Settings, *, patient: bool = False) -> Environment:
     """Build the environment: the session, the tokenizer, the caches and the clients, connected.
 
     What fails to load is kept as an error for the requests that need it; importing the function always succeeds.
+
+    Args:
+        settings: what the environment's variables say.
+        patient: nobody waits for the answers (``python -m handler.precompute``): the shared cache gets seconds instead
+            of milliseconds and no breaker, so that every fault is counted and can be made good.
+
+    Raises:
+        CacheUnavailableError: only where patient; there is no table, or it does not answer.
     """
     telemetry = Telemetry(function_name=settings.function_name, level=settings.log_level)
     watch = _Stopwatch()
     with watch.part("total"), ThreadPoolExecutor(3, thread_name_prefix="init") as pool:
         # boto3's import and the first connection run beside the session's creation, which releases Python's lock.
-        shared = pool.submit(_shared_cache, settings, telemetry)
+        shared = pool.submit(_patient_cache if patient else _shared_cache, settings, telemetry)
         artifact: Artifact | None = None
         limits = settings.limits(settings.max_tokens)
         loaded: Service | ModelUnavailableError
@@ -105,7 +114,7 @@ def _service(
     settings: Settings,
     artifact: Artifact,
     limits: Limits,
-    shared: Future[GuardedCache | None],
+    shared: Future[ResultCache | None],
     pool: ThreadPoolExecutor,
     watch: _Stopwatch,
 ) -> Service:
@@ -156,7 +165,7 @@ def _language_data(artifact: Artifact, vocabulary: Sequence[str]) -> tuple[Lexic
     )
 
 
-def _shared_cache(settings: Settings, telemetry: Telemetry) -> GuardedCache | None:
+def _shared_cache(settings: Settings, telemetry: Telemetry) -> ResultCache | None:
     if settings.cache_table is None or settings.cache_ttl_s == 0:
         return None
     from handler.adapters.dynamodb_cache import DynamoDbCache, create_client
@@ -178,6 +187,23 @@ def _shared_cache(settings: Settings, telemetry: Telemetry) -> GuardedCache | No
         )
         guarded.trip()
     return guarded
+
+
+def _patient_cache(settings: Settings, _telemetry: Telemetry) -> ResultCache | None:
+    """Connect, or raise CacheUnavailableError: without the table there is nothing to fill."""
+    from handler.adapters.dynamodb_cache import DynamoDbCache, create_client
+
+    if settings.cache_table is None or settings.cache_ttl_s == 0:
+        raise CacheUnavailableError(problem="TIANKONG_CACHE_TABLE names no table, or TIANKONG_CACHE_TTL_S is 0")
+    cache = DynamoDbCache(
+        create_client(_PATIENT_MS),
+        table=settings.cache_table,
+        ttl_s=settings.cache_ttl_s,
+        read_ms=_PATIENT_MS,
+        write_ms=_PATIENT_MS,
+    )
+    cache.connect(_PATIENT_MS / 1000)
+    return cache
 
 
 def _results_queue(settings: Settings) -> ResultsQueue | None:
