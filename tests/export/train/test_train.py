@@ -6,6 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from export.train.average import averaged  # noqa: E402
 from export.train.checkpoint import from_bert, load_bert, load_state, save_bert, to_bert  # noqa: E402
 from export.train.mixture import SHARES  # noqa: E402
 from export.train.model import MaskedModel, Shape, deepened  # noqa: E402
@@ -107,3 +108,13 @@ def test_orthogonalised_matrices_have_singular_values_near_one() -> None:
         values = torch.linalg.svdvals(orthogonalised(torch.randn(shape)))
         assert float(values.min()) > 0.5
         assert float(values.max()) < 1.5
+
+
+def test_an_average_lies_between_two_networks_of_one_shape() -> None:
+    """A quarter of the way from the first to the second."""
+    first, second = MaskedModel(SHAPE), MaskedModel(SHAPE)
+    between = averaged(first, second, 0.25).state_dict()
+    expected = 0.75 * first.words.weight + 0.25 * second.words.weight
+    assert torch.allclose(between["words.weight"], expected, atol=1e-6)
+    with pytest.raises(ValueError, match="differ"):
+        averaged(first, deepened(second, 3), 0.5)
