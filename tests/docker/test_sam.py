@@ -70,7 +70,7 @@ def local_api(sam: Path, folder: Path) -> Iterator[str]:
     python = sam.with_name("python")
     built_template, plain = ".aws-sam/build/template.yaml", ".aws-sam/build/local-api.json"
     subprocess.run([str(python), "infra/expand.py", built_template, plain], cwd=folder, check=True)
-    command = [str(sam), "local", "start-api", "-t", plain, "--port", str(port), *CHOSEN]
+    command = [str(sam), "local", "start-api", "-t", plain, "--port", str(port), "--warm-containers", "EAGER", *CHOSEN]
     with (folder / "api.log").open("wb") as log:
         process = subprocess.Popen(
             command, cwd=folder, env={**os.environ, **OFFLINE}, stdout=log, stderr=log, start_new_session=True
@@ -120,12 +120,16 @@ def test_local_invoke_answers(name: str, sam: Path, built: Path) -> None:
 
 
 def test_local_api_answers_chinese(sam: Path, built: Path) -> None:
-    """`make local-api`: clean Chinese in and out, an error explained in Chinese, a page of documentation."""
+    """`make local-api`: clean Chinese in and out, an error explained in Chinese, and the smoke test passes."""
+    python = sam.with_name("python")
     with local_api(sam, built) as address:
         body = json.dumps({"text": "北京是中国的[MASK]都。"}, ensure_ascii=False).encode()
         request = urllib.request.Request(f"{address}/v1/fill-mask", body, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=60) as answer:
             text = answer.read().decode()
+        smoke = subprocess.run(
+            [str(python), "infra/smoke.py", address], cwd=built, capture_output=True, text=True, check=False
+        )
         refused = urllib.request.Request(
             f"{address}/v1/fill-mask", b"{}", {"Content-Type": "application/json", "Accept-Language": "zh-CN"}
         )
@@ -133,5 +137,6 @@ def test_local_api_answers_chinese(sam: Path, built: Path) -> None:
             urllib.request.urlopen(refused, timeout=60)
 
     assert "北京是中国的首都。" in text
+    assert smoke.returncode == 0, smoke.stdout + smoke.stderr
     assert error.value.code == 422
     assert re.search("[\u4e00-\u9fff]", error.value.read().decode())
