@@ -34,6 +34,7 @@ LOCKS = {
     RUNTIME: [],
     ROOT / "locks" / "serve.txt": ["--extra", "serve"],
     ROOT / "locks" / "dev.txt": ["--extra", "serve", "--extra", "dev"],
+    ROOT / "locks" / "browser.txt": ["--extra", "browser"],
 }
 
 
@@ -68,6 +69,7 @@ def check() -> int:
         RUNTIME: project["dependencies"],
         ROOT / "locks" / "serve.txt": project["dependencies"] + extras["serve"],
         ROOT / "locks" / "dev.txt": project["dependencies"] + extras["serve"] + extras["dev"],
+        ROOT / "locks" / "browser.txt": extras["browser"],
         **TOOLS,
     }
     problems = []
