@@ -17,11 +17,10 @@ from typing import Any, Final, TypeVar
 
 import boto3
 
-from tests.docker.engine import ROOT, docker
+from tests.docker.engine import docker
 from tests.support.ministack import free_port
 
 REGION: Final = "eu-central-1"
-PROGRAM: Final = ROOT / "build" / "cloud-venv" / "bin" / "ministack"
 KEYS: Final = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
 _READY_S: Final = 40
 
@@ -99,7 +98,7 @@ class Cloud:
 
 
 @contextmanager
-def running() -> Iterator[Cloud]:
+def running(program: Path) -> Iterator[Cloud]:
     """Start the local cloud on the engine's bridge and stop it, its containers included."""
     host = docker("network", "inspect", "bridge", "--format", "{{(index .IPAM.Config 0).Gateway}}")
     port = free_port()
@@ -116,7 +115,7 @@ def running() -> Iterator[Cloud]:
             "LAMBDA_ASYNC_RETRY_BASE_SECONDS": "1",
             "HOME": folder,
         }
-        process = subprocess.Popen([str(PROGRAM)], cwd=folder, env=environment, stdout=log, stderr=log)
+        process = subprocess.Popen([str(program)], cwd=folder, env=environment, stdout=log, stderr=log)
         try:
             _wait(process, f"http://{host}:{port}")
             yield Cloud(host, port)

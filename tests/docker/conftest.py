@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.docker.engine import ROOT, TAG, docker
-from tests.support import base_image, engine
+from tests.support import base_image, engine, tools
 
-SAM_VENV = ROOT / "build" / "sam-venv" / "bin"
 _PARTS = ("handler", "layers", "infra", "template.yaml", "samconfig.toml", ".dockerignore")
 
 
@@ -83,6 +82,7 @@ def image(project: Path) -> str:
 @pytest.fixture(scope="session")
 def sam() -> Path:
     """Return the SAM CLI."""
-    if not (SAM_VENV / "sam").exists():
-        _without("the SAM CLI is not installed: run `make sam-tools`")
-    return SAM_VENV / "sam"
+    try:
+        return tools.program("sam", "sam")
+    except tools.ToolsMissingError as error:
+        pytest.skip(str(error))
