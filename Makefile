@@ -27,7 +27,7 @@ run: $(VENV)/.runtime ## fill the blanks of TEXT='…[MASK]…' with the real La
 	@$(BIN)/python -m handler
 
 serve: $(VENV)/.serve ## API and documentation on http://127.0.0.1:8000
-	$(BIN)/python -m uvicorn --factory handler.entry:http_app --host 127.0.0.1 --port $${PORT:-8000} --no-server-header --no-access-log
+	TIANKONG_THREADS=$${TIANKONG_THREADS:-1} $(BIN)/python -m uvicorn --factory handler.entry:http_app --host 127.0.0.1 --port $${PORT:-8000} --no-server-header --no-access-log
 
 emulator: $(VENV)/.dev build/emulator/rie ## the Lambda runtime emulator on http://127.0.0.1:9000
 	$(BIN)/python -m tests.support.emulator

@@ -149,8 +149,8 @@ def _table(name: str, raw: str) -> str:
 
 
 def _queue_url(name: str, raw: str) -> str:
-    if not re.fullmatch(r"https?://\S+", raw):
-        raise SettingsError(f"{name} must be the URL of an SQS queue.")
+    if not re.fullmatch(r"https?://\S+", raw) or raw.endswith(".fifo"):
+        raise SettingsError(f"{name} must be the URL of a standard SQS queue (not a FIFO one).")
     return raw
 
 

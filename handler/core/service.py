@@ -108,7 +108,7 @@ class Service:
                 raise DeadlineNearError
             with self._timed(timing, "encode_ms"):
                 self._check_text_size(request)
-                jobs = [_job(operation, text, request) for text in request.texts]
+                jobs = [self._job(operation, text, request, deadline) for text in request.texts]
                 self._check_answer_size(operation, jobs)
             by_key = {job.key: job for job in jobs if not isinstance(job, FailedText)}
             with self._timed(timing, "cache_ms"):
@@ -147,6 +147,17 @@ class Service:
         answerable = [text for text in request.texts if len(text) <= self.limits.max_text_chars]
         if sum(map(worst_string_bytes, answerable)) > self.limits.max_body_bytes:
             raise AnswerTooLargeError(limit=self.limits.max_body_bytes)
+
+    def _job(self, operation: AnyOperation, text: str, request: Request, deadline: Deadline) -> Job | FailedText:
+        if deadline.remaining_ms() < RESERVE_MS:  # long texts take time even to read
+            raise DeadlineNearError
+        try:
+            job: Job = operation.job(text, request)
+        except (InvalidInputError, TooLargeError) as error:
+            if request.fails_one_by_one:
+                return FailedText(text=text, error=error)
+            raise
+        return job
 
     def _check_answer_size(self, operation: AnyOperation, jobs: Sequence[Job | FailedText]) -> None:
         worst = ENVELOPE_BYTES + sum(
@@ -187,16 +198,6 @@ class Service:
             yield
         finally:
             setattr(timing, field, getattr(timing, field) + (self._clock() - start) * 1000)
-
-
-def _job(operation: AnyOperation, text: str, request: Request) -> Job | FailedText:
-    try:
-        job: Job = operation.job(text, request)
-    except (InvalidInputError, TooLargeError) as error:
-        if request.fails_one_by_one:
-            return FailedText(text=text, error=error)
-        raise
-    return job
 
 
 def _loaded(operation: AnyOperation, found: Mapping[str, str], jobs: Mapping[str, Job]) -> dict[str, Any]:
