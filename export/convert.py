@@ -10,7 +10,8 @@ from export.config import ExportConfig
 from export.graph import save_model
 from export.load import WEIGHTS_FILE
 from export.network import Layout, write_network
-from export.parity import check_parity
+from export.parity import check_parity, parity_cases, save_cases
+from export.reference import Reference
 from export.weights import read_weights
 from export.workspace import whole_folder, write_facts
 
@@ -29,7 +30,9 @@ def convert(loaded: Path, config: ExportConfig) -> Path:
     weights = read_weights(loaded / WEIGHTS_FILE, architecture)
     with whole_folder(loaded.parent / STAGE) as folder:
         save_model(write_network(architecture, weights, Layout()), folder / MODEL_FILE)
-        largest = check_parity(folder / MODEL_FILE, loaded, architecture, config.gates.parity_tolerance)
+        cases = parity_cases(Reference(loaded, architecture), architecture)
+        save_cases(cases, folder)
+        largest = check_parity(folder / MODEL_FILE, cases, config.gates.parity_tolerance)
         write_facts(folder, {"parity": largest, "parameters": weights.parameters})
     return loaded.parent / STAGE
 

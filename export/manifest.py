@@ -15,6 +15,7 @@ from export.quantize import STAGE as QUANTIZE
 from export.workspace import read_facts, write_facts
 from handler.adapters.artifact import MANIFEST, MODEL, SCHEMA, TOKENIZER
 
+WEIGHTS: Final = "model.bin"
 OPTIONAL_FILES: Final = ("lexicon.txt", "error_model.json")
 _TOOLS: Final = ("numpy", "onnx", "onnxruntime", "safetensors", "tokenizers", "torch", "transformers")
 
@@ -23,7 +24,7 @@ def write_manifest(folder: Path, workspace: Path, config: ExportConfig, proof: M
     """Describe the files of a folder.
 
     Args:
-        folder: with model.onnx and tokenizer.json.
+        folder: with the graph, its weights and tokenizer.json.
         workspace: in which the stages were run.
         config: of the export.
         proof: the figures of the verify stage; None for an unproved artifact.
@@ -31,7 +32,7 @@ def write_manifest(folder: Path, workspace: Path, config: ExportConfig, proof: M
     loaded = read_facts(workspace / LOAD)
     quantized = read_facts(workspace / QUANTIZE)
     architecture = read_architecture(workspace / LOAD)
-    files = [name for name in (MODEL, TOKENIZER, *OPTIONAL_FILES) if (folder / name).is_file()]
+    files = [name for name in (MODEL, WEIGHTS, TOKENIZER, *OPTIONAL_FILES) if (folder / name).is_file()]
     chosen = loaded["character_map"]
     manifest = {
         "schema": SCHEMA,

@@ -94,9 +94,7 @@ class _Network:
         graph, weights = self.graph, self.weights
         length = graph.node("Gather", ["batch_and_sequence", graph.constant("axis.sequence", [1])], "length")
         start = graph.constant("start", [0])
-        position = graph.node(
-            "Slice", [graph.constant("positions", weights.position), start, length, start], "position_rows"
-        )
+        position = self._position_rows(start, length)
         types = graph.constant("token_types", weights.token_type)
         token_type = graph.node("Gather", [types, "token_type_ids"], "type_rows")
         total = graph.node("Add", [self._word_rows(), token_type], "word_and_type")
@@ -107,6 +105,15 @@ class _Network:
         if weights.projection is None:
             return rows
         return Operand(value=self._product(rows, weights.projection, "projected"))
+
+    def _position_rows(self, start: str, length: str) -> str:
+        graph, rows = self.graph, self.weights.position
+        if self.layout.table_block is None:
+            return graph.node("Slice", [graph.constant("positions", rows), start, length, start], "position_rows")
+        # Half the bytes; half precision is finer than the word table beside it.
+        half = graph.constant("positions", rows.astype(np.float16))
+        narrow = graph.node("Slice", [half, start, length, start], "position_rows_half")
+        return graph.node("Cast", [narrow], "position_rows", to=TensorProto.FLOAT)
 
     def _word_rows(self) -> str:
         graph = self.graph

@@ -14,7 +14,7 @@ from export.graph import count_nodes, save_model
 from export.load import STAGE as LOAD
 from export.load import WEIGHTS_FILE
 from export.network import Layout, write_network
-from export.parity import check_parity
+from export.parity import check_parity, saved_cases
 from export.weights import read_weights
 from export.workspace import whole_folder, write_facts
 
@@ -38,7 +38,7 @@ def optimize(converted: Path, config: ExportConfig) -> Path:
         model = folder / MODEL_FILE
         save_model(write_network(architecture, weights, Layout(fused=True)), model)
         counts = check_nodes(model, architecture, "fp32")
-        largest = check_parity(model, loaded, architecture, config.gates.parity_tolerance)
+        largest = check_parity(model, saved_cases(converted), config.gates.parity_tolerance)
         write_facts(folder, {"parity": largest, "nodes": counts})
     return converted.parent / STAGE
 

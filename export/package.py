@@ -8,7 +8,7 @@ from typing import Final
 
 from export.config import ExportConfig
 from export.errors import OptionsError
-from export.manifest import OPTIONAL_FILES, write_manifest
+from export.manifest import OPTIONAL_FILES, WEIGHTS, write_manifest
 from export.report import write_report
 from export.verify import CANDIDATE
 from export.workspace import read_facts, whole_folder
@@ -26,7 +26,7 @@ def package(verified: Path, config: ExportConfig) -> Path:
     """
     workspace = verified.parent
     with whole_folder(workspace / STAGE) as folder:
-        for name in (MODEL, TOKENIZER):
+        for name in (MODEL, WEIGHTS, TOKENIZER):
             shutil.copyfile(verified / CANDIDATE / name, folder / name)
         for name, given in zip(OPTIONAL_FILES, (config.lexicon, config.error_model), strict=True):
             if given:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -9,50 +11,91 @@ import numpy as np
 
 from export.architecture import Architecture
 from export.errors import ParityError
-from export.reference import Reference
+from export.reference import IdArray, Reference
 from export.session import open_session
+from export.weights import FloatArray
 
 BATCHES: Final = (1, 2, 7)
 LENGTHS: Final = (3, 17)  # tokens; the network's maximum is the third
+CASES_FILE: Final = "parity.npz"
 _SEED: Final = 20261130
+_FIELDS: Final = ("ids", "seen", "types", "positions", "expected")
 
 
-def check_parity(model: Path, loaded: Path, architecture: Architecture, tolerance: float) -> float:
-    """Compare on random ids, batches of 1, 2 and 7, short to the longest, padded on the right.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParityCase:
+    """One batch, and torch's logits at one position of each of its rows."""
+
+    ids: IdArray  # (batch, sequence)
+    seen: IdArray  # (batch, sequence), the attention mask
+    types: IdArray  # (batch, sequence)
+    positions: IdArray  # (batch,), flat: row * sequence + column
+    expected: FloatArray  # (batch, vocab)
+
+
+def parity_cases(reference: Reference, architecture: Architecture) -> Sequence[ParityCase]:
+    """Ask torch: random ids, batches of 1, 2 and 7, short to the longest, padded on the right."""
+    rng = np.random.default_rng(_SEED)
+    cases = []
+    for batch in BATCHES:
+        for length in (*LENGTHS, architecture.max_positions):
+            ids = rng.integers(0, architecture.vocab_size, (batch, length))
+            types = rng.integers(0, architecture.type_vocab_size, (batch, length))
+            lengths = rng.integers(1, length + 1, batch)
+            lengths[0] = length
+            seen = (np.arange(length) < lengths[:, None]).astype(np.int64)
+            positions = np.array([row * length + rng.integers(lengths[row]) for row in range(batch)])
+            everywhere = reference.all_logits(ids, seen, types).reshape(batch * length, -1)
+            cases.append(
+                ParityCase(ids=ids, seen=seen, types=types, positions=positions, expected=everywhere[positions])
+            )
+    return cases
+
+
+def save_cases(cases: Sequence[ParityCase], folder: Path) -> None:
+    """Keep the cases for the stages that follow: torch is the slowest part of them."""
+    arrays = {f"{field}{number}": getattr(case, field) for number, case in enumerate(cases) for field in _FIELDS}
+    with (folder / CASES_FILE).open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def saved_cases(folder: Path) -> Sequence[ParityCase]:
+    """Read what ``save_cases`` wrote."""
+    with np.load(folder / CASES_FILE) as arrays:
+        count = len(arrays.files) // len(_FIELDS)
+        return [ParityCase(**{field: arrays[f"{field}{number}"] for field in _FIELDS}) for number in range(count)]
+
+
+def check_parity(model: Path, cases: Sequence[ParityCase], tolerance: float) -> float:
+    """Compare a graph with torch.
 
     Args:
         model: a graph with the inputs of network.INPUTS.
-        loaded: the checkpoint's folder.
-        architecture: of the checkpoint.
+        cases: of its checkpoint.
         tolerance: the largest difference of a logit that passes.
 
     Returns:
         The largest difference seen.
 
     Raises:
-        ParityError: all combinations that differ by more.
+        ParityError: all batches that differ by more.
     """
-    reference = Reference(loaded, architecture)
     session = open_session(model)
-    rng = np.random.default_rng(_SEED)
     failures: list[str] = []
     largest = 0.0
-    for batch in BATCHES:
-        for length in (*LENGTHS, architecture.max_positions):
-            shape = (batch, length)
-            ids = rng.integers(0, architecture.vocab_size, shape)
-            types = rng.integers(0, architecture.type_vocab_size, shape)
-            lengths = rng.integers(1, length + 1, batch)
-            lengths[0] = length
-            seen = (np.arange(length) < lengths[:, None]).astype(np.int64)
-            positions = np.array([row * length + rng.integers(lengths[row]) for row in range(batch)])
-            feeds = {"input_ids": ids, "attention_mask": seen, "token_type_ids": types, "mask_positions": positions}
-            [logits] = session.run(None, feeds)
-            expected = reference.all_logits(ids, seen, types).reshape(batch * length, -1)[positions]
-            difference = float(np.abs(logits - expected).max())
-            largest = max(largest, difference)
-            if not difference <= tolerance:  # also true for NaN
-                failures.append(f"batch {batch} of {length} tokens differs from torch by {difference:.2g}")
+    for case in cases:
+        feeds = {
+            "input_ids": case.ids,
+            "attention_mask": case.seen,
+            "token_type_ids": case.types,
+            "mask_positions": case.positions,
+        }
+        [logits] = session.run(None, feeds)
+        difference = float(np.abs(logits - case.expected).max())
+        largest = max(largest, difference)
+        if not difference <= tolerance:  # also true for NaN
+            batch, length = case.ids.shape
+            failures.append(f"a batch of {batch} by {length} tokens differs from torch by {difference:.2g}")
     if failures:
         raise ParityError(failures)
     return largest

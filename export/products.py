@@ -120,8 +120,8 @@ class RowProducts:
 
     def _symmetric(self, graph: GraphBuilder, x: str, name: str) -> tuple[str, str, str]:
         largest = graph.node("ReduceMax", [graph.node("Abs", [x], f"{name}.abs"), _last_axis(graph)], f"{name}.largest")
-        scales = graph.node("Mul", [largest, _scalar(graph, "per_level", 1 / 127)], f"{name}.unbounded_scales")
-        scales = graph.node("Max", [scales, _scalar(graph, "smallest_scale", _SMALLEST_SCALE)], f"{name}.row_scales")
+        # A row of zeros has scale 0: whatever its integers become, times 0 they are 0 again.
+        scales = graph.node("Mul", [largest, _scalar(graph, "per_level", 1 / 127)], f"{name}.row_scales")
         return self._quantized(graph, x, scales, _MIDDLE, name)
 
     def _after_activation(self, graph: GraphBuilder, x: str, name: str, activation: str) -> tuple[str, str, str]:
@@ -139,8 +139,9 @@ class RowProducts:
         # QuantizeLinear wants a scale and a zero for each row of axis 0, both (rows,).
         vector = graph.node("Reshape", [scales, graph.constant("shape.rows", [-1])], f"{name}.row_scale_vector")
         single = graph.constant(f"row_zero.{zero}", np.array(zero, np.uint8))
-        count = graph.node("Shape", [vector], f"{name}.row_count")
-        zeros = graph.node("Expand", [single, count], f"{name}.row_zeros")
+        zeros = f"row_zeros.{zero}.vector"  # one for the graph: its products have the same rows
+        if not graph.has(zeros):
+            graph.node("Expand", [single, graph.node("Shape", [vector], f"row_count.{zero}")], zeros)
         rows = graph.node("QuantizeLinear", [x, vector, zeros], f"{name}.rows", axis=0)
         return rows, scales, single
 

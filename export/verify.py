@@ -18,8 +18,9 @@ from export.emulation import PROCESSOR, emulated_logits
 from export.errors import AgreementError, StructureError
 from export.evaluation.clozes import Cloze, read_clozes
 from export.evaluation.sentences import TRIVIAL
+from export.graph import save_for_service
 from export.load import STAGE as LOAD
-from export.manifest import write_manifest
+from export.manifest import WEIGHTS, write_manifest
 from export.network import INPUTS, OUTPUT
 from export.positions import masked_texts
 from export.reference import Reference
@@ -51,7 +52,7 @@ def verify(quantized: Path, config: ExportConfig) -> Path:
     with whole_folder(workspace / STAGE) as folder:
         candidate = folder / CANDIDATE
         candidate.mkdir()
-        shutil.copyfile(quantized / MODEL_FILE, candidate / MODEL)
+        save_for_service(quantized / MODEL_FILE, candidate / MODEL, WEIGHTS)
         shutil.copyfile(workspace / LOAD / TOKENIZER_FILE, candidate / TOKENIZER)
         write_manifest(candidate, workspace, config, None)
         served = _served(candidate)

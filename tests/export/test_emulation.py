@@ -73,6 +73,7 @@ def test_check_bites_on_a_graph_that_saturates(tmp_path: Path) -> None:
         ),
     )
     save_model(graph, tmp_path / "saturating" / "model.onnx")
+    (tmp_path / "saturating" / "model.bin").unlink()
     write_manifest(tmp_path / "saturating", work, config, None)
 
     errors, failures = {}, {}

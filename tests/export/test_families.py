@@ -106,7 +106,7 @@ def test_manifest_says_what_was_exported(workspace: Workspaces) -> None:
         "max_positions": 40,
     }
     assert manifest["special_ids"] == {"pad": 0, "unk": 2, "cls": 3, "sep": 4, "mask": 5}
-    assert set(manifest["files"]) == {"model.onnx", "tokenizer.json"}
+    assert set(manifest["files"]) == {"model.onnx", "model.bin", "tokenizer.json"}
     assert manifest["proof"] is None
 
 

@@ -155,5 +155,5 @@ def test_lexicon_and_error_model_are_packed(checkpoint: Callable[[str], Path], t
 
     assert code == 0
     files = read_facts(tmp_path / "out", "manifest.json")["files"]
-    assert set(files) == {"model.onnx", "tokenizer.json", "lexicon.txt", "error_model.json"}
+    assert set(files) == {"model.onnx", "model.bin", "tokenizer.json", "lexicon.txt", "error_model.json"}
     assert (tmp_path / "out" / "lexicon.txt").read_text(encoding="utf-8") == "守株待兔\n"
