@@ -23,11 +23,8 @@ export function Candidates({ say, masks, table, onChoose }: Props) {
           <ol className="candidates">
             {mask.candidates.map((candidate) => (
               <li key={candidate.token}>
-                <button
-                  type="button"
-                  aria-label={say("choose", { token: candidate.token, score: percent(candidate.score) })}
-                  onClick={() => onChoose(candidate.text)}
-                >
+                <button type="button" onClick={() => onChoose(candidate.text)}>
+                  <span className="unseen">{say("choose")}</span>
                   <span className="pinyin" lang="zh-Latn-pinyin">
                     {table.get(candidate.token) ?? ""}
                   </span>
@@ -61,7 +58,6 @@ export function JointCandidates({ say, result, onChoose }: JointProps) {
       <ol className="joint">
         {result.joint.map((candidate) => {
           const share = candidate.lexicon_score ?? candidate.score;
-          const source = say(`source.${candidate.source}`);
           const spans = result.masks.map((mask, at) => ({
             start: mask.start,
             end: mask.end,
@@ -69,12 +65,9 @@ export function JointCandidates({ say, result, onChoose }: JointProps) {
           }));
           return (
             <li key={`${candidate.source}-${candidate.text}`}>
-              <button
-                type="button"
-                aria-label={say("choose.joint", { tokens: candidate.tokens.join(""), source, score: percent(share) })}
-                onClick={() => onChoose(candidate.text)}
-              >
-                <span className={`source ${candidate.source}`}>{source}</span>
+              <button type="button" onClick={() => onChoose(candidate.text)}>
+                <span className="unseen">{say("choose")}</span>
+                <span className={`source ${candidate.source}`}>{say(`source.${candidate.source}`)}</span>
                 <span className="token" lang="zh-CN">
                   <Pieces text={result.text} replacements={spans} />
                 </span>

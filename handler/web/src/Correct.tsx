@@ -152,9 +152,9 @@ function Suggestions({ say, result, onAdopt }: SuggestionsProps) {
                 <li key={token}>
                   <button
                     type="button"
-                    aria-label={say("adopt", { original: found.original, token, times: times(margin) })}
                     onClick={() => onAdopt(splice(result.text, found.start, found.end, token))}
                   >
+                    <span className="unseen">{say("adopt", { original: found.original })}</span>
                     <span className="token" lang="zh-CN">
                       {token}
                     </span>
