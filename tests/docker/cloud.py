@@ -42,6 +42,7 @@ class Cloud:
 
     def __init__(self, host: str, port: int) -> None:
         self.host = host
+        self.port = port
         self.address = f"http://{host}:{port}"
 
     def client(self, service: str) -> Any:

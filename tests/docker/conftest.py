@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docker.engine import ROOT, TAG, docker
+from tests.docker.engine import OFFLINE, ROOT, TAG, docker
 from tests.support import base_image, engine, tools
 
 _PARTS = ("handler", "layers", "infra", "template.yaml", "samconfig.toml", ".dockerignore")
@@ -86,3 +86,13 @@ def sam() -> Path:
         return tools.program("sam", "sam")
     except tools.ToolsMissingError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def built(sam: Path, image: str, project: Path) -> Path:
+    """Build with SAM, from the layers that the image left in the engine, and return the project's folder."""
+    seen = subprocess.run(
+        [str(sam), "build"], cwd=project, env={**os.environ, **OFFLINE}, capture_output=True, text=True, check=False
+    )
+    assert seen.returncode == 0, seen.stderr[-3000:]
+    return project

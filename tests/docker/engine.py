@@ -15,6 +15,14 @@ from tests.support.engine import DOCKER
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 TAG: Final = "tiankong:test"
+# For the SAM CLI: no telemetry, no metadata service, no account.
+OFFLINE: Final = {
+    "SAM_CLI_TELEMETRY": "0",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+}
 _INVOKE: Final = """
 import sys, time, urllib.error, urllib.request
 address = "http://127.0.0.1:8080/2015-03-31/functions/function/invocations"

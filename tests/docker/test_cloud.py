@@ -164,7 +164,7 @@ def test_alarms_deploy_beside_the_service(cloud: Cloud, service: dict[str, str],
 def test_map_fills_every_line_of_a_file(cloud: Cloud, service: dict[str, str], project: Path) -> None:
     """JSON lines in S3, a distributed map, answers counted by line.
 
-    (The local cloud neither batches the lines nor writes to S3: one line is one batch here, and it returns the answers.)
+    (The local cloud neither batches the lines nor writes to S3: one line is a batch here, and it returns the answers.)
     """
     s3, states = cloud.client("s3"), cloud.client("stepfunctions")
     s3.create_bucket(Bucket="texts", CreateBucketConfiguration={"LocationConstraint": local_cloud.REGION})

@@ -17,18 +17,11 @@ from typing import Any
 
 import pytest
 
-from tests.docker.engine import docker
+from tests.docker.engine import OFFLINE, docker
 from tests.support.ministack import free_port
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(400)]
 
-OFFLINE = {
-    "SAM_CLI_TELEMETRY": "0",
-    "AWS_EC2_METADATA_DISABLED": "true",
-    "AWS_DEFAULT_REGION": "eu-central-1",
-    "AWS_ACCESS_KEY_ID": "test",
-    "AWS_SECRET_ACCESS_KEY": "test",
-}
 CHOSEN = ("--parameter-overrides", "Authorization=NONE Cache=Off")
 EVENTS = sorted(path.name for path in Path("infra/events").glob("*.json"))
 
@@ -51,16 +44,6 @@ EXPECTED: dict[str, Callable[[Any], bool]] = {
     "rest-api.json": lambda a: a["statusCode"] == 200 and "results" in a["body"],
     "warm-up.json": lambda a: a == {"warm": True},
 }
-
-
-@pytest.fixture(scope="module")
-def built(sam: Path, image: str, project: Path) -> Path:
-    """Build with SAM, from the layers that the image left in the engine, and return the project's folder."""
-    seen = subprocess.run(
-        [str(sam), "build"], cwd=project, env={**os.environ, **OFFLINE}, capture_output=True, text=True, check=False
-    )
-    assert seen.returncode == 0, seen.stderr[-3000:]
-    return project
 
 
 @contextmanager
