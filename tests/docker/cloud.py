@@ -103,7 +103,6 @@ def running(program: Path) -> Iterator[Cloud]:
     """Start the local cloud on the engine's bridge and stop it, its containers included."""
     host = docker("network", "inspect", "bridge", "--format", "{{(index .IPAM.Config 0).Gateway}}")
     port = free_port()
-    before = set(docker("ps", "--all", "--quiet").split())
     with tempfile.TemporaryDirectory(prefix="cloud-") as folder, (Path(folder) / "log").open("wb") as log:
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
@@ -127,9 +126,15 @@ def running(program: Path) -> Iterator[Cloud]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait(5)
-            if left := set(docker("ps", "--all", "--quiet").split()) - before:
-                with contextlib.suppress(AssertionError):  # it may be gone by now
-                    docker("rm", "--force", *left)
+            _remove_containers(f"http://{host}:{port}")
+
+
+def _remove_containers(address: str) -> None:
+    """Remove the containers that this cloud started and no others: the engine may serve more than this test."""
+    for identity in docker("ps", "--all", "--quiet", "--filter", "label=ministack").split():
+        with contextlib.suppress(AssertionError):  # the cloud may remove it at the same time
+            if address in docker("inspect", "--format", "{{json .Config.Env}}", identity):
+                docker("rm", "--force", identity)
 
 
 def _wait(process: subprocess.Popen[bytes], address: str) -> None:

@@ -21,6 +21,7 @@ def forwarding(host: str, port: int, replaced: str) -> Iterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
     here: int = listener.getsockname()[1]
     old = replaced.encode()
+    connections: list[socket.socket] = []
     new = f"http://127.0.0.1:{here}".encode().ljust(len(old), b"/")
 
     def serve() -> None:
@@ -30,6 +31,7 @@ def forwarding(host: str, port: int, replaced: str) -> Iterator[int]:
             except OSError:  # closed
                 return
             server = socket.create_connection((host, port))
+            connections.extend((client, server))
             for source, target, answers in ((client, server, False), (server, client, True)):
                 threading.Thread(target=pump, args=(source, target, answers), daemon=True).start()
 
@@ -48,3 +50,5 @@ def forwarding(host: str, port: int, replaced: str) -> Iterator[int]:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         thread.join(5)
+        for connection in connections:
+            connection.close()

@@ -55,7 +55,11 @@ def test_repeated_template_is_answered_from_the_table(cloud: Cloud, service: dic
     first = cloud.post(service["ApiId"], "/v1/fill-mask", poem)
     cloud.post(service["ApiId"], "/v1/fill-mask", poem)  # the second sight is worth a write
     items = cloud.client("dynamodb").scan(TableName=service["TableName"])["Items"]
-    docker("rm", "--force", *docker("ps", "--quiet", "--filter", f"ancestor={image}").split())
+    docker(
+        "rm",
+        "--force",
+        *docker("ps", "--quiet", "--filter", f"ancestor={image}", "--filter", "label=ministack").split(),
+    )
     second = cloud.post(service["ApiId"], "/v1/fill-mask", poem)
     event = eventually(
         lambda: [e for e in cloud.events("/aws/lambda/tiankong") if e["request_id"] == second["request_id"]]
