@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from export.architecture import Architecture, read_architecture
 from export.calibration import measure_spreads
-from export.config import ATTENTION_OUTPUT, TRANSFORM, ExportConfig, table_block
+from export.config import BY_TENSOR, TRANSFORM, ExportConfig, table_block
 from export.convert import MODEL_FILE
 from export.errors import OptionsError, StructureError
 from export.evaluation.sentences import CALIBRATION
@@ -84,7 +84,7 @@ def int8_layout(
     """Decide how each product is written; the reasons and figures are in export/README.md."""
     exceptions: dict[str, Products] = {TRANSFORM: BlockProducts(block=_TRANSFORM_BLOCK)}
     if config.profile == "fast":
-        exceptions |= {name: TensorProducts() for name in product_nodes(weights) if name.endswith(ATTENTION_OUTPUT)}
+        exceptions |= {name: TensorProducts() for name in product_nodes(weights) if name.endswith(BY_TENSOR)}
     exceptions |= {name: FloatProducts() for name in config.keep_float}
     return Layout(
         fused=True,
@@ -101,7 +101,7 @@ def describe(architecture: Architecture, config: ExportConfig) -> str:
         f"word table, shared with the decoder, and transform by blocks of {table_block(architecture)} "
         f"and {_TRANSFORM_BLOCK}; attention core fp32"
     )
-    return line if config.profile == "portable" else f"{line}; activations of attention outputs by tensor"
+    return line if config.profile == "portable" else f"{line}; activations around attention by tensor"
 
 
 def check_size(model: Path, weights: Weights, config: ExportConfig) -> int:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.export.checkpoints import RECIPES, write_checkpoint
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Torch's threads wait for each other by spinning: on a busy machine one thread is faster than two."""
+    if importlib.util.find_spec("torch") is not None:
+        importlib.import_module("torch").set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

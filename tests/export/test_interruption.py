@@ -37,7 +37,7 @@ def exporting(source: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)  # seven processes that each import torch
 def test_killed_export_leaves_the_older_artifact_and_the_next_one_cleans_up(tmp_path: Path) -> None:
     """SIGKILL in the middle of each stage, one after the other."""
     source, out = tmp_path / "source", tmp_path / "out" / "model"

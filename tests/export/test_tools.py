@@ -134,8 +134,8 @@ def learn_by_heart(folder: Path, tokenizer: Tokenizer) -> None:
     ids = torch.tensor([encoding.ids + [0] * (length - len(encoding.ids)) for encoding in encodings])
     seen = (ids != 0).long()
     torch.manual_seed(1)
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    for _ in range(150):
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(80):
         hidden = (torch.rand(ids.shape) < 0.3) & (ids > 5)
         labels = ids.masked_fill(~hidden, -100)
         masked = ids.masked_fill(hidden, tokenizer.token_to_id("[MASK]"))
