@@ -138,6 +138,7 @@ def test_load_takes_what_is_allowed(name: str, value: str, expected: object) -> 
         ("CACHE_TABLE", "arn:aws:s3:::bucket", "name or ARN"),
         ("RESULTS_QUEUE", "my-queue", "URL"),
         ("RESULTS_QUEUE", "arn:aws:sqs:eu-central-1:123456789012:queue", "URL"),
+        ("RESULTS_QUEUE", "https://sqs.eu-central-1.example/1/queue.fifo", "FIFO"),
     ],
 )
 def test_load_names_the_variable_and_what_is_allowed(name: str, value: str, allowed: str) -> None:
