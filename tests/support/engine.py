@@ -26,6 +26,7 @@ _DAEMON: Final = "/usr/sbin/dockerd"
 _DEFAULT_FOLDER: Final = Path(tempfile.gettempdir()) / "tiankong-engine"
 _START_S: Final = 60
 _STOP_S: Final = 30
+_started: Final[dict[int, subprocess.Popen[bytes]]] = {}  # by process id, kept from being collected while they run
 
 
 class EngineUnavailableError(RuntimeError):
@@ -64,6 +65,7 @@ def start(folder: Path = _DEFAULT_FOLDER) -> str:
         daemon = subprocess.Popen(
             command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, close_fds=True
         )
+    _started[daemon.pid] = daemon
     until = time.monotonic() + _START_S
     while time.monotonic() < until and daemon.poll() is None:
         if responds(address):
@@ -82,6 +84,8 @@ def stop(folder: Path = _DEFAULT_FOLDER, *, keep: bool = False) -> None:
         process = 0
     if process:
         _end(process)
+    if daemon := _started.pop(process, None):
+        daemon.wait(5)
     if not keep:
         shutil.rmtree(folder, ignore_errors=True)
 
