@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from export.statistics import Mean, Share, mean_of, share_of
-from export.weights import FloatArray
+from handler.core.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from export.architecture import Architecture
 from export.session import open_session
-from export.weights import FloatArray
+from handler.core.types import FloatArray
 
 _SENTENCES_AT_ONCE: Final = 4  # longer inputs than single sentences, as the service gets both
 

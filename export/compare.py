@@ -15,8 +15,8 @@ import numpy as np
 
 from export.agreement import probabilities
 from export.serving import ServedArtifact
-from export.weights import FloatArray
 from handler.core.errors import TiankongError
+from handler.core.types import FloatArray
 
 _SHOWN: Final = 5
 

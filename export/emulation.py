@@ -19,7 +19,7 @@ import numpy as np
 import export
 from export.errors import AgreementError
 from export.serving import ServedArtifact
-from export.weights import FloatArray
+from handler.core.types import FloatArray
 
 EMULATOR: Final = "qemu-x86_64"
 PROCESSOR: Final = "Haswell"  # AVX2 without VNNI

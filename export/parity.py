@@ -13,7 +13,7 @@ from export.architecture import Architecture
 from export.errors import ParityError
 from export.reference import IdArray, Reference
 from export.session import open_session
-from export.weights import FloatArray
+from handler.core.types import FloatArray
 
 BATCHES: Final = (1, 2, 7)
 LENGTHS: Final = (3, 17)  # tokens; the network's maximum is the third

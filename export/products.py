@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from export.graph import MICROSOFT, GraphBuilder
-from export.weights import Dense, FloatArray
+from export.weights import Dense
+from handler.core.types import FloatArray
 
 ByteArray = npt.NDArray[np.uint8]
 

@@ -22,8 +22,9 @@ from export.network import Layout, write_network
 from export.optimize import check_nodes
 from export.products import BlockProducts, FloatProducts, Products, RowProducts, TensorProducts
 from export.vocabulary import TOKENIZER_FILE
-from export.weights import FloatArray, Weights, read_weights
+from export.weights import Weights, read_weights
 from export.workspace import whole_folder, write_facts
+from handler.core.types import FloatArray
 
 STAGE: Final = "quantize"
 _TRANSFORM_BLOCK: Final = 32  # runs at the masked positions only: precision costs nothing there

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from export.architecture import Architecture
 from export.errors import HeadMissingError, SourceMissingError, WeightsMissingError, WeightsUnreadableError
-from export.weights import FloatArray
+from handler.core.types import FloatArray
 
 IdArray = npt.NDArray[np.int64]
 

@@ -25,8 +25,9 @@ from export.products import FloatProducts
 from export.quantize import int8_layout, product_nodes
 from export.session import open_session
 from export.vocabulary import TOKENIZER_FILE
-from export.weights import FloatArray, read_weights
+from export.weights import read_weights
 from export.workspace import read_facts, whole_folder, write_facts
+from handler.core.types import FloatArray
 
 STAGE: Final = "scan"
 WORD_TABLE: Final = "word table and decoder"

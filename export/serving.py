@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from export.weights import FloatArray
 from handler.adapters.artifact import open_artifact
 from handler.adapters.onnx_model import OnnxMaskedLanguageModel
 from handler.adapters.tokenizer import WordPieceTokenizer
 from handler.core.text import TextPreparer
-from handler.core.types import PreparedText
+from handler.core.types import FloatArray, PreparedText
 from handler.core.vocabulary import Vocabulary
 from handler.settings import Settings
 

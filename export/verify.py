@@ -28,11 +28,10 @@ from export.serving import ServedArtifact
 from export.session import open_session
 from export.statistics import Share, share_of
 from export.vocabulary import TOKENIZER_FILE
-from export.weights import FloatArray
 from export.workspace import read_facts, whole_folder, write_facts
 from handler.adapters.artifact import MODEL, TOKENIZER
 from handler.core.errors import TiankongError
-from handler.core.types import PreparedText
+from handler.core.types import FloatArray, PreparedText
 
 STAGE: Final = "verify"
 CANDIDATE: Final = "artifact"

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from export.architecture import Architecture
 from export.errors import WeightsMissingError, WeightsUnreadableError
-
-FloatArray = npt.NDArray[np.float32]
+from handler.core.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

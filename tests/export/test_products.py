@@ -24,7 +24,8 @@ from export.products import (
     smoothing_factors,
 )
 from export.session import open_session
-from export.weights import Dense, FloatArray
+from export.weights import Dense
+from handler.core.types import FloatArray
 
 pytestmark = pytest.mark.torch
 
