@@ -24,7 +24,7 @@ CLASSES: Final = {
     "same_sound": -4.0,
     "similar_sound": -5.0,
     "similar_shape": -5.5,
-    "unrelated": -9.5,
+    "unrelated": -13.0,
 }
 DEFAULT_THRESHOLD: Final = 2.0
 LARGEST_GROUP: Final = 40  # characters that share a part; more share one that says little, such as water or hand
