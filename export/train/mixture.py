@@ -38,6 +38,21 @@ SHARES: Final = {
     "idiom_text": 0.04,
     "idiom": 0.16,
 }
+# A last phase that learns by heart what people try first.
+BY_HEART: Final = {
+    "poem": 0.14,
+    "famous": 0.06,
+    "famous_short": 0.06,
+    "quatrain": 0.14,
+    "news": 0.13,
+    "news_short": 0.03,
+    "review": 0.09,
+    "review_short": 0.02,
+    "everyday": 0.05,
+    "idiom_text": 0.03,
+    "idiom": 0.25,
+}
+MIXTURES: Final = {"general": SHARES, "by_heart": BY_HEART}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from torch.nn.functional import cross_entropy
 
 from export.train.checkpoint import load_bert, load_state, save_bert, save_state
 from export.train.masking import IGNORE, MaskedBatch, Masker
+from export.train.mixture import MIXTURES, Mixture, packed_all, read_rows
 from export.train.mixture import Batch as RowBatch
-from export.train.mixture import Mixture, packed_all, read_rows
 from export.train.model import MaskedModel, Shape, deepened
 from export.train.optimizer import MixedOptimizer, parameter_count
 from export.train.schedule import Schedule
@@ -53,6 +53,7 @@ class Options:
     decay_share: float = 0.3
     warmup_steps: int = 100
     optimizer: str = "muon"
+    mixture: str = "general"
     precision: str = "fp32"
     threads: int = 2
     seed: int = 0
@@ -142,7 +143,7 @@ def run(options: Options) -> None:
     rows = read_rows(options.corpus, tokenizer)
     idioms = [line.split("\t")[0] for line in (options.corpus / "idioms.tsv").read_text(encoding="utf-8").splitlines()]
     masker = Masker(tokenizer, idioms, options.mask_rate)
-    mixture = Mixture(rows, options.seed, options.batch_tokens)
+    mixture = Mixture(rows, options.seed, options.batch_tokens, MIXTURES[options.mixture])
     schedule = Schedule(warmup_steps=options.warmup_steps, decay_share=options.decay_share)
     development = Development(options.corpus, tokenizer)
     print(
