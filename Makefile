@@ -26,7 +26,7 @@ TRAINING ?= build/training
 MINUTES ?= 90
 
 .DEFAULT_GOAL := help
-.PHONY: alarms check clean compare corpus coverage deploy emulator engine engine-stop export format help image local local-api lock precompute run schema serve smoke test test-all test-pythons train web
+.PHONY: eval alarms check clean compare corpus coverage deploy emulator engine engine-stop export format help image local local-api lock precompute run schema serve smoke test test-all test-pythons train web
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -68,6 +68,9 @@ export: $(VENV)/.export ## turn SOURCE=<hub id or folder> into a proved int8 art
 
 compare: $(VENV)/.export ## answer TEXT='…[MASK]…' with the artifacts A=<folder> and B=<folder> side by side
 	@$(BIN)/python -m export.compare "$(A)" "$(B)" "$$TEXT"
+
+eval: $(VENV)/.dev ## measure idioms, verse and correction on the data in DATA=<folder>, with MODEL=<folder>
+	$(BIN)/python -m export.evaluation.language --data "$(DATA)" --model "$(MODEL)" $(FLAGS)
 
 corpus: $(VENV)/.corpus ## download the training text's packages and write it to CORPUS=<folder>
 	$(BIN)/python -m export.train.corpus --out "$(CORPUS)"
