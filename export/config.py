@@ -36,7 +36,7 @@ class Gates:
     clear_margin: float = 0.05
     accuracy_loss: float = 0.005  # of the labelled sentences, either way
     trivial_clozes: int = 5  # of 20 with the right character among the first five
-    bytes_per_parameter: float = 1.2  # of the graph in int8, where the network has a million parameters or more
+    bytes_per_parameter: float = 1.3  # of the graph in int8, where the network has a million parameters or more
     float_constant_bytes: int = 10_000_000  # the largest constant that may stay fp32 in an int8 graph
 
 
@@ -108,7 +108,7 @@ class ExportConfig:
 
 def table_block(architecture: Architecture) -> int:
     """How many inputs share a scale in the word table: fewer are more precise, and cost bytes where rows are many."""
-    return 32 if architecture.embedding <= 256 else 128
+    return 16 if architecture.embedding <= 256 else 128
 
 
 def wanted_nodes(architecture: Architecture, profile: Profile, kept_float: Sequence[str] = ()) -> Mapping[str, int]:

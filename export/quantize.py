@@ -27,7 +27,7 @@ from export.workspace import whole_folder, write_facts
 from handler.core.types import FloatArray
 
 STAGE: Final = "quantize"
-_TRANSFORM_BLOCK: Final = 32  # runs at the masked positions only: precision costs nothing there
+_TRANSFORM_BLOCK: Final = 16  # runs at the masked positions only: precision costs nothing there
 _SMALL: Final = 1_000_000  # parameters below which names and shapes weigh as much as the numbers
 
 

@@ -35,7 +35,9 @@ from handler.core.types import FloatArray, PreparedText
 
 STAGE: Final = "verify"
 CANDIDATE: Final = "artifact"
-_MASKS_AT_ONCE: Final = 3  # in the texts of the slow, emulated check
+# The texts of the slow, emulated check: fewer and shorter than those of the native one.
+_MASKS_AT_ONCE: Final = 2
+_SENTENCES_AT_ONCE: Final = 2
 _LARGE_TEXTS: Final = 20
 
 
@@ -153,7 +155,7 @@ class _Proof:
     def _emulated(self) -> dict[str, Any]:
         large = self.parameters > self.config.large
         wanted = _LARGE_TEXTS * _MASKS_AT_ONCE if large else self.config.emulated_positions
-        texts = masked_texts(self.clozes, wanted, masks=_MASKS_AT_ONCE, longest_run=1)
+        texts = masked_texts(self.clozes, wanted, masks=_MASKS_AT_ONCE, longest_run=_SENTENCES_AT_ONCE)
         prepared = [self.served.prepare(text) for text in texts]
         expected, native = self._expected(prepared), self.served.logits(prepared)
         try:
