@@ -13,10 +13,10 @@ from export.config import ExportConfig
 from export.load import STAGE as LOAD
 from export.quantize import STAGE as QUANTIZE
 from export.workspace import read_facts, write_facts
-from handler.adapters.artifact import MANIFEST, MODEL, SCHEMA, TOKENIZER
+from handler.adapters.artifact import ERROR_MODEL, LEXICON, MANIFEST, MODEL, SCHEMA, TOKENIZER
 
 WEIGHTS: Final = "model.bin"
-OPTIONAL_FILES: Final = ("lexicon.txt", "error_model.json")
+OPTIONAL_FILES: Final = (LEXICON, ERROR_MODEL)
 _TOOLS: Final = ("numpy", "onnx", "onnxruntime", "safetensors", "tokenizers", "torch", "transformers")
 
 
