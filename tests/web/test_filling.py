@@ -147,6 +147,7 @@ def test_other_forms_of_a_blank_are_recognised(form: str, page: Page) -> None:
 
     page.locator(CANDIDATES).first.wait_for()
 
+    assert page.locator("textarea:visible").get_attribute("aria-invalid") == "false"
     assert "识别到 1 个空" in page.locator(".facts").first.inner_text()
 
 
@@ -169,6 +170,7 @@ def test_what_cannot_be_sent_is_told_before_sending(text: str, advice: str, page
 
     page.get_by_role("alert").filter(has_text=advice).wait_for()
     assert asked == []
+    assert page.locator("textarea:visible").get_attribute("aria-invalid") == "true"
 
 
 def test_misspelt_blank_is_mended_with_a_click(page: Page) -> None:

@@ -55,7 +55,7 @@ export function Editor(props: Props) {
         spellCheck={false}
         autoComplete="off"
         aria-describedby={`${id}-help ${id}-fault`}
-        aria-invalid={fault !== null}
+        aria-invalid={Boolean(fault)}
         onChange={(event) => onText(event.target.value, composing.current)}
         onKeyDown={onKey}
         onCompositionStart={() => {
