@@ -34,7 +34,7 @@ class Gates:
     agreement: float = 0.97  # of first answers with those of fp32, over all positions
     clear_agreement: float = 0.995  # the same where fp32's best two differ by at least clear_margin
     clear_margin: float = 0.05
-    accuracy_loss: float = 0.005  # of the labelled sentences, either way
+    accuracy_loss: float = 0.005  # change in the share of right answers, either way
     trivial_clozes: int = 5  # of 20 with the right character among the first five
     bytes_per_parameter: float = 1.3  # of the graph in int8, where the network has a million parameters or more
     float_constant_bytes: int = 10_000_000  # the largest constant that may stay fp32 in an int8 graph

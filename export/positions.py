@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from export.evaluation.clozes import Cloze
@@ -13,9 +14,17 @@ _RUNS: Final = (1, 1, 1, 2, 3, 5)  # sentences in a text: most are short, as wha
 _LONGEST: Final = 100  # characters, so that any model of 128 tokens sees the whole text
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskedText:
+    """A text with blanks, and the characters that stood there."""
+
+    text: str
+    golds: tuple[str, ...]
+
+
 def masked_texts(
     clozes: Sequence[Cloze], wanted: int, *, masks: int = 1, longest_run: int = max(_RUNS)
-) -> Sequence[str]:
+) -> Sequence[MaskedText]:
     """Mask Han characters of the sentences, which stand alone or a few of one category together.
 
     Args:
@@ -28,18 +37,19 @@ def masked_texts(
         Texts with that many [MASK] each, none twice, always the same ones.
     """
     rng = random.Random(_SEED)  # noqa: S311 - a fixed choice is what is wanted
-    texts: dict[str, None] = {}
+    texts: dict[str, MaskedText] = {}
     while len(texts) * masks < wanted:
         before = len(texts)
         for text in _joined(clozes, rng, longest_run):
             places = [index for index, char in enumerate(text) if "\u4e00" <= char <= "\u9fff"]
-            chosen = rng.sample(places, masks)
-            texts["".join("[MASK]" if index in chosen else char for index, char in enumerate(text))] = None
+            chosen = sorted(rng.sample(places, masks))
+            masked = "".join("[MASK]" if index in chosen else char for index, char in enumerate(text))
+            texts[masked] = MaskedText(text=masked, golds=tuple(text[index] for index in chosen))
             if len(texts) * masks >= wanted:
                 break
         if len(texts) == before:
             raise ValueError(f"the sentences do not give {wanted} positions")
-    return tuple(texts)
+    return tuple(texts.values())
 
 
 def _joined(clozes: Sequence[Cloze], rng: random.Random, longest_run: int) -> Iterator[str]:

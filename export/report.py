@@ -66,6 +66,8 @@ def _proof_lines(proof: Mapping[str, Any]) -> Iterator[str]:
     for name, facts in (
         ("labelled sentences, first", proof["labelled"]["top_1"]),
         ("labelled sentences, among five", proof["labelled"]["top_5"]),
+        ("sentences masked anew, first", proof["masked"]["top_1"]),
+        ("sentences masked anew, among five", proof["masked"]["top_5"]),
         ("trivial clozes, among five", proof["trivial_clozes"]),
     ):
         yield f"| {name} | {_share(facts['fp32'])} | {_share(facts['int8'])} |"

@@ -49,7 +49,7 @@ def scan(optimized: Path, config: ExportConfig) -> Path:
     spreads = measure_spreads(optimized / MODEL_FILE, tokenizer, CALIBRATION, architecture)
     layout = int8_layout(architecture, weights, config, spreads)
     names = list(dict.fromkeys(product_nodes(weights)))
-    encoded = [tokenizer.encode(text).ids for text in masked_texts(read_clozes(), _POSITIONS)]
+    encoded = [tokenizer.encode(masked.text).ids for masked in masked_texts(read_clozes(), _POSITIONS)]
     sequences = [ids for ids in encoded if len(ids) <= architecture.max_positions]
     mask = int(read_facts(loaded)["special_ids"]["mask"])
     rows: list[dict[str, Any]] = []

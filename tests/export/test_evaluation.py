@@ -58,7 +58,20 @@ def test_masked_texts_give_the_positions_wanted(wanted: int, masks: int) -> None
     """As many blanks as asked for, no text twice, and always the same ones."""
     texts = masked_texts(read_clozes(), wanted, masks=masks)
 
-    assert sum(text.count("[MASK]") for text in texts) == wanted
-    assert len(set(texts)) == len(texts)
+    assert sum(masked.text.count("[MASK]") for masked in texts) == wanted
+    assert len({masked.text for masked in texts}) == len(texts)
+    assert all(len(masked.golds) == masks for masked in texts)
     assert texts == masked_texts(read_clozes(), wanted, masks=masks)
-    assert max(len(text.replace("[MASK]", "字")) for text in texts) <= 100
+    assert max(len(masked.text.replace("[MASK]", "字")) for masked in texts) <= 100
+
+
+def test_masked_texts_know_what_stood_in_their_blanks() -> None:
+    """Filled again, in order, they are the sentences that they came from."""
+    clozes = read_clozes()
+    everything = "".join(cloze.sentence for cloze in clozes)
+
+    for masked in masked_texts(clozes, 300, masks=2):
+        filled = masked.text
+        for gold in masked.golds:
+            filled = filled.replace("[MASK]", gold, 1)
+        assert filled in everything
