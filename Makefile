@@ -26,7 +26,7 @@ TRAINING ?= build/training
 MINUTES ?= 90
 
 .DEFAULT_GOAL := help
-.PHONY: eval alarms check clean compare corpus coverage deploy emulator engine engine-stop export format help image local local-api lock precompute run schema serve smoke test test-all test-pythons train web
+.PHONY: screenshots eval alarms check clean compare corpus coverage deploy emulator engine engine-stop export format help image local local-api lock precompute run schema serve smoke test test-all test-pythons train web
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -34,7 +34,7 @@ help: ## list the commands
 run: $(VENV)/.runtime ## fill the blanks of TEXT='…[MASK]…' with the real Lambda handler
 	@$(BIN)/python -m handler
 
-serve: $(VENV)/.serve ## API and documentation on http://127.0.0.1:8000
+serve: $(VENV)/.serve ## page, API and documentation on http://127.0.0.1:8000
 	TIANKONG_THREADS=$${TIANKONG_THREADS:-1} $(BIN)/python -m uvicorn --factory handler.entry:http_app --host 127.0.0.1 --port $${PORT:-8000} --no-server-header --no-access-log
 
 emulator: $(VENV)/.dev build/emulator/rie ## the Lambda runtime emulator on http://127.0.0.1:9000
@@ -122,6 +122,9 @@ engine-stop: $(VENV)/.dev ## stop it
 
 web: handler/web/node_modules ## build the page anew (needs node)
 	cd handler/web && npm run --silent build
+
+screenshots: $(VENV)/.browser ## draw the pictures of the page in docs/images/ (needs chromium and fonts-noto-cjk)
+	$(BIN)/python -m tests.web.screenshots
 
 coverage: $(VENV)/.dev build/emulator/rie ## branch coverage of handler/
 	$(BIN)/python -m coverage erase
