@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -16,7 +17,17 @@ from handler.events import Kind
 from handler.queue import QueueWorker
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
     from fastapi import FastAPI
+
+
+@functools.cache
+def _event_loop() -> AbstractEventLoop:
+    """Return the one event loop of this process's HTTP events; Lambda hands them over one at a time."""
+    import asyncio
+
+    return asyncio.new_event_loop()
 
 
 class Function:
@@ -106,9 +117,20 @@ class Function:
         return self._http(events.repaired(event), context)
 
     def _mangum(self) -> Callable[[dict[str, Any], Any], dict[str, Any]]:
+        import asyncio
+
         from mangum import Mangum
 
-        return Mangum(self.http_app(), lifespan="off")
+        # Mangum takes the thread's event loop. Python 3.12 warns where none is set, and 3.14 makes none any more.
+        loop = _event_loop()
+        asyncio.set_event_loop(loop)
+        answer = Mangum(self.http_app(), lifespan="off")
+
+        def on_our_loop(event: dict[str, Any], context: Any) -> dict[str, Any]:
+            asyncio.set_event_loop(loop)  # whatever else ran in this thread
+            return answer(event, context)
+
+        return on_our_loop
 
 
 def _about(environment: bootstrap.Environment) -> dict[str, Any]:

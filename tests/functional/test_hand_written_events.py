@@ -21,7 +21,7 @@ BUILDERS: dict[str, Callable[..., Event]] = {
     "load balancer": load_balancer,
 }
 NESTED: Any = "x"
-for _ in range(5_000):
+for _ in range(20_000):  # deeper than the JSON of any supported Python goes
     NESTED = [NESTED]
 
 
