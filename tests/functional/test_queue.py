@@ -166,7 +166,7 @@ def test_log_line_of_a_batch_counts_all_its_texts(start: FunctionFactory, capsys
 def test_answer_beyond_the_queues_message_size_is_an_error_answer(start: FunctionFactory) -> None:
     """SQS carries 1 MiB: an answer that a caller could have is one that a queue cannot carry."""
     results = RecordingResultsQueue()
-    payload = {"text": "好" * 9_000 + "[MASK]", "top_k": 60}
+    payload = {"text": "好" * 9_000 + "[MASK]", "top_k": 60, "joint": "off"}
 
     assert failures(start(results_queue=results)(queue_batch([payload]), Context())) == []
     assert results.messages[0]["answer"]["error"]["type"] == "answer_too_large"
