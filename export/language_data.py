@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from export.report import rewrite_report
 from export.workspace import write_facts
 from handler.adapters.artifact import ERROR_MODEL, LEXICON, MANIFEST, open_artifact
 from handler.core import error_model, lexicon
@@ -42,6 +43,7 @@ def put(folder: Path, given: Mapping[str, Path]) -> None:
         data = (folder / name).read_bytes()
         manifest["files"][name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     write_facts(folder, manifest, MANIFEST)
+    rewrite_report(folder)
 
 
 def main() -> None:

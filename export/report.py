@@ -17,6 +17,16 @@ _STAGES: Final = ("load", "convert", "optimize", "quantize", "scan", "verify")
 def write_report(folder: Path, workspace: Path) -> None:
     """Gather the facts of the stages that ran, and the manifest of the artifact in ``folder``."""
     stages = {stage: read_facts(workspace / stage) for stage in _STAGES if (workspace / stage / REPORT).is_file()}
+    _write(folder, stages)
+
+
+def rewrite_report(folder: Path) -> None:
+    """Bring the report of an artifact, where it has one, up to its manifest; the stages' facts stay."""
+    if (folder / REPORT).is_file():
+        _write(folder, read_facts(folder)["stages"])
+
+
+def _write(folder: Path, stages: Mapping[str, Any]) -> None:
     manifest = read_facts(folder, MANIFEST)
     write_facts(folder, {"stages": stages, "manifest": manifest})
     (folder / READABLE).write_text("\n".join(_lines(manifest, stages)) + "\n", encoding="utf-8")

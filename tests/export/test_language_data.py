@@ -39,6 +39,8 @@ def test_put_makes_an_artifact_that_verifies(folder: Path, tmp_path: Path) -> No
     assert after.digest != before.digest
     assert after.sha256["model.onnx"] == before.sha256["model.onnx"]
     assert {**after.manifest, "files": None} == {**before.manifest, "files": None}
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    assert all(digest in report for digest in after.sha256.values())
 
 
 def test_put_describes_a_file_that_was_changed_in_place(folder: Path) -> None:
