@@ -14,12 +14,10 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final
 
+from handler.core.requests import DIRECT_FIELDS
+
 BODY_IS_NO_BASE64: Final = "tiankong.body_is_no_base64"  # set in a repaired event; the HTTP door answers 400
 
-# Any of them makes an event a request, however wrong: the parser tells what is missing, the same at every door.
-_DIRECT_FIELDS: Final = frozenset(
-    {"text", "texts", "inputs", "operation", "top_k", "targets", "parameters", "options", "request_id"}
-)
 _WARM_UP_SOURCES: Final = ("aws.events", "aws.scheduler", "serverless-plugin-warmup")
 
 
@@ -54,7 +52,7 @@ def kind_of(event: object) -> Kind:
         return Kind.QUEUE
     if _method(event) is not None:
         return Kind.HTTP
-    if _DIRECT_FIELDS & set(event):
+    if DIRECT_FIELDS & set(event):
         return Kind.DIRECT
     return Kind.OTHER
 

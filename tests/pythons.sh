@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unit, contract and functional tests on each supported Python but that of .venv. One that is missing is a failure where CI=true, and
-# elsewhere a loud skip.
+# Unit, contract and functional tests on each supported Python but that of .venv. One that is missing is a failure where
+# CI=true, and elsewhere a loud skip.
 set -eu
 cd "$(dirname "$0")/.."
 

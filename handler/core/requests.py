@@ -25,6 +25,13 @@ MAX_TARGETS: Final = 1000  # enough for every measure word or every character of
 MAX_BEAM: Final = 8
 MAX_REQUEST_ID_CHARS: Final = 128
 
+_NATIVE_FIELDS: Final = ("text", "texts", "top_k", "targets", "joint", "lexicon", "beam", "request_id")
+_HUGGING_FACE_FIELDS: Final = ("inputs", "parameters", "options", "request_id")
+_CORRECT_FIELDS: Final = ("text", "texts", "particles", "request_id")
+
+# Any of them makes a direct event a request, however wrong: the parser tells what is missing, the same at every door.
+DIRECT_FIELDS: Final = frozenset({"operation", *_NATIVE_FIELDS, *_HUGGING_FACE_FIELDS, *_CORRECT_FIELDS})
+
 
 class Shape(Enum):
     """In whose words the request was put, and so how the answer must look."""
@@ -108,7 +115,7 @@ def parse_native(payload: object, limits: Limits) -> FillMaskRequest:
     Raises:
         RequestInvalidError, TopKInvalidError, TargetsInvalidError, TooManyTextsError: see each.
     """
-    fields = _object(payload, ("text", "texts", "top_k", "targets", "joint", "lexicon", "beam", "request_id"))
+    fields = _object(payload, _NATIVE_FIELDS)
     texts, batch = _text_or_texts(fields, limits)
     return FillMaskRequest(
         texts=texts,
@@ -149,7 +156,7 @@ def parse_hugging_face(payload: object, limits: Limits) -> FillMaskRequest:
     Raises:
         RequestInvalidError, TopKInvalidError, TargetsInvalidError, TooManyTextsError: see each.
     """
-    fields = _object(payload, ("inputs", "parameters", "options", "request_id"), required="inputs")
+    fields = _object(payload, _HUGGING_FACE_FIELDS, required="inputs")
     inputs = fields["inputs"]
     batch = isinstance(inputs, list)
     parameters = _object(_or_empty(fields.get("parameters")), ("top_k", "targets"), where="parameters")
@@ -170,7 +177,7 @@ def parse_correct(payload: object, limits: Limits) -> CorrectRequest:
     Raises:
         RequestInvalidError, TooManyTextsError: see each.
     """
-    fields = _object(payload, ("text", "texts", "particles", "request_id"))
+    fields = _object(payload, _CORRECT_FIELDS)
     texts, batch = _text_or_texts(fields, limits)
     return CorrectRequest(
         texts=texts,
