@@ -46,12 +46,7 @@ def measure_spreads(
         for start in range(0, len(texts), _SENTENCES_AT_ONCE):
             ids = tokenizer.encode("".join(texts[start : start + _SENTENCES_AT_ONCE])).ids
             row = np.array([ids[: architecture.max_positions]], np.int64)
-            feeds = {
-                "input_ids": row,
-                "attention_mask": np.ones_like(row),
-                "token_type_ids": np.zeros_like(row),
-                "mask_positions": np.zeros(1, np.int64),
-            }
+            feeds = {"input_ids": row, "mask_positions": np.arange(row.shape[1])}  # all of them, for the last layer
             for value, units in zip(products, session.run(list(products), feeds), strict=True):
                 rows = units.reshape(-1, units.shape[-1])
                 name = products[value]

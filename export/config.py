@@ -124,7 +124,7 @@ def wanted_nodes(architecture: Architecture, profile: Profile, kept_float: Seque
     """
     layers = architecture.layers
     products = 4 * layers + (architecture.family == "albert")  # ALBERT widens its embeddings first
-    activation = {"gelu": "BiasGelu", "gelu_new": "FastGelu"}.get(architecture.activation, "Relu")
+    activation = "Relu" if architecture.activation == "relu" else "Gelu"
     fusions = {
         "MultiHeadAttention": layers,
         "Softmax": 0,

@@ -12,8 +12,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 MICROSOFT: Final = "com.microsoft"
-OPSET: Final = 20  # the first with Gelu
-IR_VERSION: Final = 9  # what opset 20 came with; onnx would write the newest it knows
+OPSET: Final = 21  # the first whose QuantizeLinear has blocks
+IR_VERSION: Final = 10  # what opset 21 came with; onnx would write the newest it knows
 
 _SMALLEST_OUTSIDE: Final = 1024  # bytes; shapes and single numbers stay where the graph's checks can see them
 
@@ -29,8 +29,8 @@ class GraphBuilder:
         self._inputs: list[onnx.ValueInfoProto] = []
         self._taken: set[str] = set()
 
-    def input(self, name: str, axes: Sequence[str]) -> str:
-        """Declare an int64 input with named axes."""
+    def input(self, name: str, axes: Sequence[str | int]) -> str:
+        """Declare an int64 input with named or fixed axes."""
         self._inputs.append(helper.make_tensor_value_info(name, TensorProto.INT64, list(axes)))
         return name
 

@@ -8,7 +8,7 @@ row is then a scale along axis 0, and because the head picks its rows by flat po
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -31,6 +31,9 @@ class Layout:
     Args:
         fused: attention, and the activation with its bias, as one node each.
         masked_head: the head runs at mask_positions only; otherwise at every position, as the reference design does.
+        single: one text of one segment in a run, without padding, as the service runs them; with a masked head. Then
+            there is no attention mask, and after the last attention's keys and values only the rows at mask_positions
+            go on: nothing reads the others.
         products: of every product that ``exceptions`` does not name.
         exceptions: other products, by the name of the constant side.
         table_block: inputs that share a scale in the word table and the decoder; None for fp32.
@@ -38,6 +41,7 @@ class Layout:
 
     fused: bool = False
     masked_head: bool = True
+    single: bool = False
     products: Products = field(default_factory=FloatProducts)
     exceptions: Mapping[str, Products] = field(default_factory=dict)
     table_block: int | None = None
@@ -51,8 +55,8 @@ def write_network(architecture: Architecture, weights: Weights, layout: Layout) 
     """Write the graph.
 
     Inputs, int64: input_ids, attention_mask and token_type_ids (batch, sequence); mask_positions (masks,), flat
-    positions row * sequence + column (absent with a full head). Output: logits float32 (masks, vocab), or
-    (batch * sequence, vocab).
+    positions row * sequence + column (absent with a full head). With a single text: input_ids (1, sequence) and
+    mask_positions. Output: logits float32 (masks, vocab), or (batch * sequence, vocab).
     """
     return _Network(architecture, weights, layout).write()
 
@@ -65,19 +69,22 @@ class _Network:
         self.graph = GraphBuilder()
 
     def write(self) -> onnx.ModelProto:
-        for name in INPUTS[:3]:
-            self.graph.input(name, ["batch", "sequence"])
-        if self.layout.masked_head:
+        single, masked = self.layout.single, self.layout.masked_head
+        for name in INPUTS[:1] if single else INPUTS[:3]:
+            self.graph.input(name, [1 if single else "batch", "sequence"])
+        if masked:
             self.graph.input(INPUTS[3], ["masks"])
         self.graph.node("Shape", ["input_ids"], "batch_and_sequence")
-        self.graph.node(
-            "Concat", ["batch_and_sequence", self.graph.constant("shape.rows", [-1])], "shape.batched", axis=0
-        )
-        self._write_mask()
+        if not single:
+            rows = self.graph.constant("shape.rows", [-1])
+            self.graph.node("Concat", ["batch_and_sequence", rows], "shape.batched", axis=0)
+            self._write_mask()
         x = self._embeddings()
-        for step, layer in enumerate(self.weights.layers):
-            x = self._layer(x, layer, f"step{step}")
-        self._head(x)
+        *early, last = enumerate(self.weights.layers)
+        for step, layer in early:
+            x = self._layer(x, layer, f"step{step}", chosen=False)
+        x = self._layer(x, last[1], f"step{last[0]}", chosen=single)
+        self._head(x, chosen=masked and not single)
         rows = "masks" if self.layout.masked_head else "rows"
         return self.graph.model(OUTPUT, [rows, self.facts.vocab_size])
 
@@ -93,11 +100,12 @@ class _Network:
     def _embeddings(self) -> Operand:
         graph, weights = self.graph, self.weights
         length = graph.node("Gather", ["batch_and_sequence", graph.constant("axis.sequence", [1])], "length")
-        start = graph.constant("start", [0])
-        position = self._position_rows(start, length)
-        types = graph.constant("token_types", weights.token_type)
-        token_type = graph.node("Gather", [types, "token_type_ids"], "type_rows")
-        total = graph.node("Add", [self._word_rows(), token_type], "word_and_type")
+        position = self._position_rows(graph.constant("start", [0]), length)
+        total = self._word_rows()
+        if not self.layout.single:
+            types = graph.constant("token_types", weights.token_type)
+            token_type = graph.node("Gather", [types, "token_type_ids"], "type_rows")
+            total = graph.node("Add", [total, token_type], "word_and_type")
         total = graph.node("Add", [total, position], "embedding_sum")
         x = self._norm(total, weights.embedding_norm, "embeddings")
         width = graph.constant("shape.embeddings", [-1, self.facts.embedding])
@@ -108,6 +116,8 @@ class _Network:
 
     def _position_rows(self, start: str, length: str) -> str:
         graph, rows = self.graph, self.weights.position
+        if self.layout.single:
+            rows = rows + self.weights.token_type[0]
         if self.layout.table_block is None:
             return graph.node("Slice", [graph.constant("positions", rows), start, length, start], "position_rows")
         # Half the bytes; half precision is finer than the word table beside it.
@@ -145,21 +155,29 @@ class _Network:
         quantized, scales = quantize_blocks(rows, self.layout.table_block)
         return self.graph.constant(f"{name}.table", quantized), self.graph.constant(f"{name}.scales", scales)
 
-    def _layer(self, x: Operand, layer: Layer, step: str) -> Operand:
-        context = self._attention(x, layer, step)
-        attended = self._product(context, layer.attention_output, f"{step}.attention_output")
+    def _layer(self, x: Operand, layer: Layer, step: str, *, chosen: bool) -> Operand:
+        context = self._attention(x, layer, step, chosen=chosen)
+        if chosen:
+            x = self._chosen(x, f"{step}.chosen")
+        attended = self._product(replace(x, value=context), layer.attention_output, f"{step}.attention_output")
         attended = self.graph.node("Add", [attended, x.value], f"{step}.attention_residual")
-        x = Operand(value=self._norm(attended, layer.attention_norm, f"{step}.attention_norm"))
+        x = replace(x, value=self._norm(attended, layer.attention_norm, f"{step}.attention_norm"))
         widened = self._activated(x, layer.up, f"{step}.up")
         narrowed = self._product(widened, layer.down, f"{step}.down")
         narrowed = self.graph.node("Add", [narrowed, x.value], f"{step}.output_residual")
-        return Operand(value=self._norm(narrowed, layer.output_norm, f"{step}.output_norm"))
+        return replace(x, value=self._norm(narrowed, layer.output_norm, f"{step}.output_norm"))
 
-    def _attention(self, x: Operand, layer: Layer, step: str) -> Operand:
+    def _chosen(self, x: Operand, name: str) -> Operand:
+        return Operand(value=self.graph.node("Gather", [x.value, INPUTS[3]], name), rows="masks")
+
+    def _attention(self, x: Operand, layer: Layer, step: str, *, chosen: bool) -> str:
         graph, fused = self.graph, self.layout.fused
         right = layer.query_key_value
         together = self._product(x, right, f"{step}.query_key_value", bias=not fused)
-        batched = graph.node("Reshape", [together, "shape.batched"], f"{step}.batched")
+        shape = (
+            graph.constant("shape.single", [1, -1, 3 * self.facts.hidden]) if self.layout.single else "shape.batched"
+        )
+        batched = graph.node("Reshape", [together, shape], f"{step}.batched")
         parts = graph.nodes(
             "Split",
             [batched],
@@ -168,16 +186,17 @@ class _Network:
             axis=-1,
             num_outputs=3,
         )
+        if chosen:
+            parts[0] = graph.node("Gather", [parts[0], INPUTS[3]], f"{step}.chosen_query", axis=1)
         if fused:
-            bias = graph.constant(f"{right.name}.bias", right.bias)
+            operands = [*parts, graph.constant(f"{right.name}.bias", right.bias)]
+            operands += [] if self.layout.single else ["keys_to_see"]
             heads = {"num_heads": self.facts.heads}
-            context = graph.node(
-                "MultiHeadAttention", [*parts, bias, "keys_to_see"], f"{step}.attention", domain=MICROSOFT, **heads
-            )
+            context = graph.node("MultiHeadAttention", operands, f"{step}.attention", domain=MICROSOFT, **heads)
         else:
             context = self._plain_attention(parts, step)
         width = graph.constant("shape.hidden", [-1, self.facts.hidden])
-        return Operand(value=graph.node("Reshape", [context, width], f"{step}.context"))
+        return graph.node("Reshape", [context, width], f"{step}.context")
 
     def _plain_attention(self, parts: list[str], step: str) -> str:
         graph, heads = self.graph, self.facts.heads
@@ -189,33 +208,26 @@ class _Network:
         value = graph.node("Transpose", [value], f"{step}.value_rows", perm=[0, 2, 1, 3])
         scores = graph.node("MatMul", [query, key], f"{step}.unscaled_scores")
         scores = graph.node("Mul", [scores, self._scalar("attention_scale", per_head**-0.5)], f"{step}.scores")
-        scores = graph.node("Add", [scores, "attention_bias"], f"{step}.seen_scores")
+        if not self.layout.single:
+            scores = graph.node("Add", [scores, "attention_bias"], f"{step}.seen_scores")
         shares = graph.node("Softmax", [scores], f"{step}.shares", axis=-1)
         context = graph.node("MatMul", [shares, value], f"{step}.context_heads")
         return graph.node("Transpose", [context], f"{step}.context_columns", perm=[0, 2, 1, 3])
 
     def _activated(self, x: Operand, right: Dense, name: str) -> Operand:
-        graph, activation = self.graph, self.facts.activation
-        fused_op = {"gelu": "BiasGelu", "gelu_new": "FastGelu"}.get(activation)
-        if self.layout.fused and fused_op is not None:
-            product = self._product(x, right, f"{name}.product", bias=False)
-            bias = graph.constant(f"{right.name}.bias", right.bias)
-            value = graph.node(fused_op, [product, bias], f"{name}.activated", domain=MICROSOFT)
-            return Operand(value=value, activation=activation)
-        return Operand(value=self._activation(self._product(x, right, name), name), activation=activation)
+        product, activation = self._product(x, right, name), self.facts.activation
+        if activation == "relu":
+            value = self.graph.node("Relu", [product], f"{name}.activated")
+        else:
+            form = "none" if activation == "gelu" else "tanh"
+            value = self.graph.node("Gelu", [product], f"{name}.activated", approximate=form)
+        return replace(x, value=value, activation=activation)
 
-    def _activation(self, value: str, name: str) -> str:
-        if self.facts.activation == "relu":
-            return self.graph.node("Relu", [value], f"{name}.activated")
-        form = "none" if self.facts.activation == "gelu" else "tanh"
-        return self.graph.node("Gelu", [value], f"{name}.activated", approximate=form)
-
-    def _head(self, x: Operand) -> None:
+    def _head(self, x: Operand, *, chosen: bool) -> None:
         graph, weights = self.graph, self.weights
-        rows = x.value
-        if self.layout.masked_head:
-            rows = graph.node("Gather", [rows, "mask_positions"], "masked_rows")
-        hidden = self._activated(Operand(value=rows), weights.transform, "transform")
+        if chosen:
+            x = self._chosen(x, "masked_rows")
+        hidden = self._activated(x, weights.transform, "transform")
         normed = self._norm(hidden.value, weights.transform_norm, "transform_norm")
         if self.layout.table_block is None:
             rows_of_vocab = graph.constant("words" if weights.tied else "decoder", weights.decoder)

@@ -22,9 +22,10 @@ STAGE: Final = "optimize"
 
 
 def optimize(converted: Path, config: ExportConfig) -> Path:
-    """Write the graph with attention as one node, and activations together with their bias.
+    """Write the graph as it is served: single texts, attention as one node.
 
-    Residual sums and normalisations stay two nodes: onnxruntime's SkipLayerNormalization was slower.
+    What onnxruntime has one node for is not always faster as one: residual sum and normalisation stay two
+    (SkipLayerNormalization took six times as long), bias and activation too (docs/performance.md).
 
     Raises:
         StructureError: the fusions are not there.
@@ -36,7 +37,7 @@ def optimize(converted: Path, config: ExportConfig) -> Path:
     weights = read_weights(loaded / WEIGHTS_FILE, architecture)
     with whole_folder(converted.parent / STAGE) as folder:
         model = folder / MODEL_FILE
-        save_model(write_network(architecture, weights, Layout(fused=True)), model)
+        save_model(write_network(architecture, weights, Layout(fused=True, single=True)), model)
         counts = check_nodes(model, architecture, "fp32")
         largest = check_parity(model, saved_cases(converted), config.gates.parity_tolerance)
         write_facts(folder, {"parity": largest, "nodes": counts})

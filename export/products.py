@@ -10,6 +10,7 @@ beyond a few rows, half as fast.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -39,6 +40,7 @@ class Operand:
 
     value: str  # (rows, inputs)
     activation: str | None = None  # the activation that it comes from
+    rows: str = "tokens"  # what its rows are: values that have the same rows say the same word
 
 
 class Products(Protocol):
@@ -97,35 +99,36 @@ class RowProducts:
             factors = smoothing_factors(self.spreads[right.name], matrix)
             matrix = matrix * factors[:, None]
             x = graph.node("Mul", [x, graph.constant(f"{right.name}.smoothing", 1 / factors)], f"{name}.smoothed")
-        quantized, scales = quantize_columns(matrix, pairs=not self.saturating)
+        quantized, columns = quantize_columns(matrix, pairs=not self.saturating)
         if left.activation is None:
-            rows, row_scales, row_zero = self._symmetric(graph, x, name)
+            scales, zero = self._symmetric(graph, x, name), _MIDDLE
         else:
-            rows, row_scales, row_zero = self._after_activation(graph, x, name, left.activation)
+            scales, zero = self._after_activation(graph, x, name, left.activation)
+        single = graph.constant(f"row_zero.{zero}", np.array(zero, np.uint8))
+        rows = self._quantized(graph, dataclasses.replace(left, value=x), scales, zero, len(matrix), name)
         product = graph.node(
             "MatMulIntegerToFloat",
             [
                 rows,
                 graph.constant(f"{right.name}.weight", quantized),
                 graph.constant("one", np.array(1, np.float32)),
-                graph.constant(f"{right.name}.scales", scales),
-                row_zero,
+                graph.constant(f"{right.name}.scales", columns),
+                single,
                 graph.constant("weight_zero", np.zeros((), np.int8)),
             ],
             f"{name}.integer",
             domain=MICROSOFT,
         )
         scaled = name if not bias else f"{name}.product"
-        graph.node("Mul", [product, row_scales], scaled)
+        graph.node("Mul", [product, scales], scaled)
         return _add_bias(graph, scaled, right, name) if bias else scaled
 
-    def _symmetric(self, graph: GraphBuilder, x: str, name: str) -> tuple[str, str, str]:
+    def _symmetric(self, graph: GraphBuilder, x: str, name: str) -> str:
         largest = graph.node("ReduceMax", [graph.node("Abs", [x], f"{name}.abs"), _last_axis(graph)], f"{name}.largest")
         # A row of zeros has scale 0: whatever its integers become, times 0 they are 0 again.
-        scales = graph.node("Mul", [largest, _scalar(graph, "per_level", 1 / 127)], f"{name}.row_scales")
-        return self._quantized(graph, x, scales, _MIDDLE, name)
+        return graph.node("Mul", [largest, _scalar(graph, "per_level", 1 / 127)], f"{name}.row_scales")
 
-    def _after_activation(self, graph: GraphBuilder, x: str, name: str, activation: str) -> tuple[str, str, str]:
+    def _after_activation(self, graph: GraphBuilder, x: str, name: str, activation: str) -> tuple[str, int]:
         # Values have a floor close to zero: nearly all levels can go to the positive side. Zero keeps its own one;
         # without that, every near-zero unit is off by the same amount and the errors add up.
         floor, below = (0.0, 0) if activation == "relu" else (_GELU_FLOOR, _GELU_LEVELS)
@@ -134,17 +137,16 @@ class RowProducts:
         largest = graph.node("ReduceMax", [x, _last_axis(graph)], f"{name}.largest")
         scales = graph.node("Mul", [largest, _scalar(graph, f"per_{levels}", 1 / levels)], f"{name}.unbounded_scales")
         scales = graph.node("Max", [scales, _scalar(graph, f"least_scale.{below}", least)], f"{name}.row_scales")
-        return self._quantized(graph, x, scales, below, name)
+        return scales, below
 
-    def _quantized(self, graph: GraphBuilder, x: str, scales: str, zero: int, name: str) -> tuple[str, str, str]:
-        # QuantizeLinear wants a scale and a zero for each row of axis 0, both (rows,).
-        vector = graph.node("Reshape", [scales, graph.constant("shape.rows", [-1])], f"{name}.row_scale_vector")
-        single = graph.constant(f"row_zero.{zero}", np.array(zero, np.uint8))
-        zeros = f"row_zeros.{zero}.vector"  # one for the graph: its products have the same rows
+    def _quantized(self, graph: GraphBuilder, left: Operand, scales: str, zero: int, width: int, name: str) -> str:
+        # A row is one block of its last axis. Scales along axis 0 mean the same, take twice as long beyond a few rows,
+        # and want a vector, which costs a node more. Zeros have the shape of the scales; one array for equal rows.
+        zeros = f"row_zeros.{zero}.{left.rows}"
         if not graph.has(zeros):
-            graph.node("Expand", [single, graph.node("Shape", [vector], f"row_count.{zero}")], zeros)
-        rows = graph.node("QuantizeLinear", [x, vector, zeros], f"{name}.rows", axis=0)
-        return rows, scales, single
+            shape = graph.node("Shape", [scales], f"row_shape.{zero}.{left.rows}")
+            graph.node("Expand", [graph.constant(f"row_zero.{zero}", np.array(zero, np.uint8)), shape], zeros)
+        return graph.node("QuantizeLinear", [left.value, scales, zeros], f"{name}.rows", axis=-1, block_size=width)
 
 
 class TensorProducts:

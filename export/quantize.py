@@ -89,6 +89,7 @@ def int8_layout(
     exceptions |= {name: FloatProducts() for name in config.keep_float}
     return Layout(
         fused=True,
+        single=True,
         products=RowProducts(spreads=spreads),
         exceptions=exceptions,
         table_block=table_block(architecture),

@@ -19,7 +19,7 @@ from export.evaluation.sentences import CALIBRATION
 from export.graph import save_model
 from export.load import STAGE as LOAD
 from export.load import WEIGHTS_FILE
-from export.network import INPUTS, Layout, write_network
+from export.network import Layout, write_network
 from export.positions import masked_texts
 from export.products import FloatProducts
 from export.quantize import int8_layout, product_nodes
@@ -58,6 +58,7 @@ def scan(optimized: Path, config: ExportConfig) -> Path:
         for name in [*names, WORD_TABLE]:
             alone = Layout(
                 fused=True,
+                single=True,
                 products=layout.products,
                 exceptions=dict(layout.exceptions) | {other: FloatProducts() for other in names if other != name},
                 table_block=layout.table_block if name == WORD_TABLE else None,
@@ -79,6 +80,5 @@ def _logits(model: Path, sequences: Sequence[Sequence[int]], mask: int) -> Float
     rows: list[FloatArray] = []
     for sequence in sequences:
         ids = np.array([sequence], np.int64)
-        values = (ids, np.ones_like(ids), np.zeros_like(ids), np.flatnonzero(ids[0] == mask))
-        rows += session.run(None, dict(zip(INPUTS, values, strict=True)))
+        rows += session.run(None, {"input_ids": ids, "mask_positions": np.flatnonzero(ids[0] == mask)})
     return np.concatenate(rows)

@@ -71,12 +71,11 @@ def check_structure(model: Path, served: ServedArtifact) -> None:
     """
     session = open_session(model)
     inputs = {declared.name: (declared.type, list(declared.shape)) for declared in session.get_inputs()}
-    wanted = {name: ("tensor(int64)", ["batch", "sequence"]) for name in INPUTS[:3]}
-    wanted[INPUTS[3]] = ("tensor(int64)", ["masks"])
+    wanted = {INPUTS[0]: ("tensor(int64)", [1, "sequence"]), INPUTS[3]: ("tensor(int64)", ["masks"])}
     failures = [
-        f"input {name} is {inputs.get(name)} instead of {value}"
-        for name, value in wanted.items()
-        if inputs.get(name) != value
+        f"input {name} is {inputs.get(name)} instead of {wanted.get(name)}"
+        for name in sorted(inputs | wanted)
+        if inputs.get(name) != wanted.get(name)
     ]
     vocabulary = served.artifact.vocabulary_size
     outputs = [(output.name, output.type, list(output.shape)) for output in session.get_outputs()]

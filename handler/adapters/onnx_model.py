@@ -38,6 +38,9 @@ class OnnxMaskedLanguageModel:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+        # The graph is written as it is to run. onnxruntime's own pass would fold the word table's second view into a
+        # copy, and bias and activation into a node that is slower than the two (docs/performance.md).
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 3  # errors; they are raised as exceptions as well
         # Threads spin while a run lasts, which saves wake-ups, and stop when it ends: Lambda bills and throttles by
         # processor time, and freezes the process between two requests.

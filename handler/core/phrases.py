@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -97,21 +98,29 @@ def _merged(matches: Sequence[Match]) -> Match:
 
 def _windows(lexicon: Lexicon, cells: Sequence[Cell]) -> Iterator[Match]:
     blanks = [at for at, cell in enumerate(cells) if isinstance(cell, int)]
+    if not blanks:
+        return
+    first, end = max(0, blanks[0] - lexicon.longest), min(len(cells), blanks[-1] + lexicon.longest + 1)
+    near = cells[first:end]
+    blanks = [at - first for at in blanks]
+    # Running counts say of any window at once how much of it is visible, and how much can stand in no phrase.
+    visible = list(accumulate((isinstance(cell, str) for cell in near), initial=0))
+    foreign = list(accumulate((isinstance(cell, str) and not is_han(cell) for cell in near), initial=0))
     for shelf in lexicon.shelves:
-        last = len(cells) - shelf.length
+        last = len(near) - shelf.length
         starts = {start for at in blanks for start in range(max(0, at - shelf.length + 1), min(at, last) + 1)}
         for start in sorted(starts):
-            if _is_credible(cells, start, start + shelf.length):
-                yield from _match(shelf, cells[start : start + shelf.length], lexicon.prior_weight)
+            stop = start + shelf.length
+            if foreign[stop] == foreign[start] and _is_credible(near, start, stop, visible[stop] - visible[start]):
+                yield from _match(shelf, near[start:stop], lexicon.prior_weight)
 
 
-def _is_credible(cells: Sequence[Cell], start: int, end: int) -> bool:
+def _is_credible(cells: Sequence[Cell], start: int, end: int, visible: int) -> bool:
     """Tell whether a window may be a phrase at all.
 
     Phrases begin and end where runs of blanks do, unless two visible characters speak for one; and of a longer phrase
     (a line of verse) most must be visible, since there is one for almost any few characters.
     """
-    visible = sum(isinstance(cell, str) for cell in cells[start:end])
     if end - start > IDIOM_CHARS and 2 * visible <= end - start:
         return False
     cuts_left = start > 0 and isinstance(cells[start - 1], int) and isinstance(cells[start], int)
@@ -121,10 +130,7 @@ def _is_credible(cells: Sequence[Cell], start: int, end: int) -> bool:
 
 def _match(shelf: Shelf, window: Sequence[Cell], prior_weight: float) -> Iterator[Match]:
     columns = [at for at, cell in enumerate(window) if isinstance(cell, int)]
-    visible = [None if isinstance(cell, int) else cell for cell in window]
-    if not all(cell is None or is_han(cell) for cell in visible):
-        return  # phrases are Han characters only
-    found = shelf.matching(visible)
+    found = shelf.matching([None if isinstance(cell, int) else cell for cell in window])
     if found.size:
         yield Match(
             slots=tuple(cell for cell in window if isinstance(cell, int)),

@@ -30,6 +30,7 @@ _HAN = (
 )
 
 
+@lru_cache(maxsize=4096)
 def is_han(character: str) -> bool:
     """Tell whether BERT's tokenizer treats the character as Chinese, that is, as a word of its own."""
     point = ord(character)

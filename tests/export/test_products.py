@@ -177,4 +177,4 @@ def test_graph_is_written_for_the_oldest_runtime_that_reads_it(tmp_path: Path) -
 
     model = onnx.load(tmp_path / "product.onnx")
 
-    assert (model.ir_version, model.opset_import[0].version) == (9, OPSET)
+    assert (model.ir_version, model.opset_import[0].version) == (10, OPSET)
