@@ -26,7 +26,7 @@ TRAINING ?= build/training
 MINUTES ?= 90
 
 .DEFAULT_GOAL := help
-.PHONY: screenshots eval alarms check clean compare corpus coverage deploy emulator engine engine-stop export format help image local local-api lock precompute run schema serve smoke test test-all test-pythons train web
+.PHONY: bench bench-quick screenshots eval alarms check clean compare corpus coverage deploy emulator engine engine-stop export format help image local local-api lock precompute run schema serve smoke test test-all test-pythons train web
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -65,6 +65,12 @@ test-pythons: ## unit, contract and functional tests on each Python found of 3.1
 
 export: $(VENV)/.export ## turn SOURCE=<hub id or folder> into a proved int8 artifact in OUT=<folder>
 	$(BIN)/python -m export "$(SOURCE)" --out "$(OUT)" $(FLAGS)
+
+bench: $(VENV)/.export build/bench-venv/ready ## time everything beside its peers; with the embedded model in fp32 from CHECKPOINT=<folder>
+	$(BIN)/python -m tests.benchmarks $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") $(FLAGS)
+
+bench-quick: $(VENV)/.export build/bench-venv/ready ## the same with fewer peers and texts, in three minutes
+	$(BIN)/python -m tests.benchmarks --quick --out build/bench-quick.json $(FLAGS)
 
 compare: $(VENV)/.export ## answer TEXT='…[MASK]…' with the artifacts A=<folder> and B=<folder> side by side
 	@$(BIN)/python -m export.compare "$(A)" "$(B)" "$$TEXT"
@@ -173,6 +179,13 @@ $(VENV)/.export: pyproject.toml | $(VENV)/.dev
 $(VENV)/.corpus: pyproject.toml | $(VENV)/.dev
 	@echo 'Installing what the corpus needs …'
 	@$(PIP) install --quiet $(call extra,corpus)
+	@touch $@
+
+build/bench-venv/ready: pyproject.toml | $(BIN)/python
+	@echo 'Installing the peers to measure against (3 GB, once) …'
+	@rm -rf build/bench-venv && $(PYTHON) -m venv build/bench-venv
+	@build/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check $(firstword $(call extra,bench))
+	@build/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check $(call extra,bench)
 	@touch $@
 
 build/sam-venv/lock: locks/infra.txt | $(BIN)/python

@@ -9,7 +9,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from handler.adapters.dynamodb_cache import KEY, create_client
+from handler.adapters.dynamodb_cache import create_client
 from tests.support import ministack
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def moto_client() -> Iterator[DynamoDBClient]:
     """A client of moto, with an empty table."""
     with mock_aws():
         client = create_client(1000)
-        make_table(client)
+        ministack.make_table(client, TABLE)
         yield client
 
 
@@ -53,16 +53,6 @@ def ministack_client(ministack_address: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", ministack_address)
     # Making a table takes longer than the caches' client waits.
     maker = boto3.client("dynamodb")
-    make_table(maker)
+    ministack.make_table(maker, TABLE)
     yield create_client(1000)
     maker.delete_table(TableName=TABLE)
-
-
-def make_table(client: DynamoDBClient) -> None:
-    """Make the table as the template does."""
-    client.create_table(
-        TableName=TABLE,
-        AttributeDefinitions=[{"AttributeName": KEY, "AttributeType": "S"}],
-        KeySchema=[{"AttributeName": KEY, "KeyType": "HASH"}],
-        BillingMode="PAY_PER_REQUEST",
-    )

@@ -17,7 +17,7 @@ from handler.adapters.memory_cache import MemoryCache
 from handler.core.breaker import GuardedCache
 from handler.core.errors import CacheUnavailableError
 from handler.core.ports import CacheEntry
-from tests.contract.conftest import TABLE, make_table
+from tests.contract.conftest import TABLE
 from tests.support import embedded, ministack, servers
 from tests.support.doubles import Clock, RecordingCache
 
@@ -264,7 +264,7 @@ def test_breaker_uses_a_table_again_that_is_back() -> None:
         cache = patient_cache(client)
         guarded = GuardedCache(cache, failures=2, pause_s=30, clock=clock)
         before = numbers(ONE, guarded)
-        make_table(client)
+        ministack.make_table(client, TABLE)
         paused = numbers(ONE, guarded)
         clock.now += 30
         numbers(ONE, guarded)

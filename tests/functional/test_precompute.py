@@ -37,12 +37,7 @@ def items(address: str) -> Iterator[Callable[[], int]]:
         aws_access_key_id="test",
         aws_secret_access_key="test",
     )
-    client.create_table(
-        TableName=TABLE,
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": "cache_key", "AttributeType": "S"}],
-        KeySchema=[{"AttributeName": "cache_key", "KeyType": "HASH"}],
-    )
+    ministack.make_table(client, TABLE)
     yield lambda: client.scan(TableName=TABLE)["Count"]
     client.delete_table(TableName=TABLE)
 

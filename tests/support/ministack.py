@@ -13,7 +13,12 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from handler.adapters.dynamodb_cache import KEY
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 _READY_S: Final = 40
 _STOP_S: Final = 5
@@ -25,6 +30,16 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def make_table(client: DynamoDBClient, name: str) -> None:
+    """Make the cache's table as the template does."""
+    client.create_table(
+        TableName=name,
+        AttributeDefinitions=[{"AttributeName": KEY, "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": KEY, "KeyType": "HASH"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
 
 
 @contextmanager
