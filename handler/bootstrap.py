@@ -81,7 +81,7 @@ def start(settings: Settings, *, patient: bool = False) -> Environment:
     """
     telemetry = Telemetry(function_name=settings.function_name, level=settings.log_level)
     watch = _Stopwatch()
-    with watch.part("total"), ThreadPoolExecutor(3, thread_name_prefix="init") as pool:
+    with watch.part("total"), ThreadPoolExecutor(4, thread_name_prefix="init") as pool:
         # boto3's import and the first connection run beside the session's creation, which releases Python's lock.
         shared = pool.submit(_patient_cache if patient else _shared_cache, settings, telemetry)
         artifact: Artifact | None = None
@@ -118,7 +118,10 @@ def _service(
     pool: ThreadPoolExecutor,
     watch: _Stopwatch,
 ) -> Service:
-    verified = pool.submit(artifact.verify)  # also brings the weights into memory while the imports run
+    # No byte is parsed before its digest is known to be right. The weights, most of the bytes, are only mapped: reading
+    # them goes on beside the session's creation, which also brings them into memory, until anything is answered.
+    weights_verified = pool.submit(artifact.verify, artifact.mapped)
+    verified = pool.submit(artifact.verify, frozenset(artifact.sha256) - artifact.mapped)
     try:
         with watch.part("imports"):
             from handler.adapters.onnx_model import OnnxMaskedLanguageModel
@@ -126,14 +129,18 @@ def _service(
     except ImportError as error:
         raise ModelUnavailableError(problem=f"its runtime cannot be imported ({error.name}).") from error
     verified.result()
-    with watch.part("tokenizer"):
-        tokenizer = WordPieceTokenizer(artifact.path("tokenizer.json"), artifact.special, artifact.vocabulary_size)
-    language = pool.submit(_language_data, artifact, tokenizer.vocabulary)  # beside the session's creation
-    with watch.part("session"):
-        model = OnnxMaskedLanguageModel(
-            artifact.path("model.onnx"), threads=settings.threads, vocabulary_size=artifact.vocabulary_size
-        )
-    lexicon, errors = language.result()
+    try:
+        with watch.part("tokenizer"):
+            tokenizer = WordPieceTokenizer(artifact.path("tokenizer.json"), artifact.special, artifact.vocabulary_size)
+        language = pool.submit(_language_data, artifact, tokenizer.vocabulary)  # beside the session's creation
+        with watch.part("session"):
+            model = OnnxMaskedLanguageModel(
+                artifact.path("model.onnx"), threads=settings.threads, vocabulary_size=artifact.vocabulary_size
+            )
+        lexicon, errors = language.result()
+    finally:
+        with watch.part("digests"):
+            weights_verified.result()  # wrong ones explain whatever else went wrong
     caching = settings.cache_ttl_s > 0
     service = Service(
         tokenizer=tokenizer,

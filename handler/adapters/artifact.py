@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -83,20 +83,28 @@ class Artifact:
         except (ValueError, RecursionError) as error:
             raise ArtifactCorruptError(problem=f"{name} holds something else.") from error
 
-    def verify(self) -> None:
-        """Read every file and compare its digest.
+    @property
+    def mapped(self) -> frozenset[str]:
+        """The files whose bytes are numbers only; every other one is parsed."""
+        return frozenset(self.sha256) - {MODEL, TOKENIZER, LEXICON, ERROR_MODEL}
+
+    def verify(self, names: Iterable[str] | None = None) -> None:
+        """Read files and compare their digests.
+
+        Args:
+            names: of the files; all when None.
 
         Raises:
             ArtifactMissingError: a file is gone or cannot be read.
             ArtifactCorruptError: a file is not the one that the manifest describes.
         """
-        for name, expected in self.sha256.items():
+        for name in self.sha256 if names is None else names:
             try:
                 with self.path(name).open("rb") as file:
                     actual = hashlib.file_digest(file, "sha256").hexdigest()
             except OSError as error:
                 raise ArtifactMissingError(problem=f"{name} cannot be read.") from error
-            if actual != expected:
+            if actual != self.sha256[name]:
                 raise ArtifactCorruptError(problem=f"{name} is not the file that its manifest describes.")
 
 

@@ -49,8 +49,11 @@ def letter_class(character: str) -> Neighbour:
 
 
 def _is_clean(surface: str) -> bool:
-    """Tell whether a token can stand in a text: no separators or control characters, as in two entries of U+2028."""
-    return bool(surface) and not any(unicodedata.category(character)[0] in "ZC" for character in surface)
+    """Tell whether a token can stand in a text: no separators or control characters, as in two entries of U+2028.
+
+    Python calls printable what is of neither kind, and the space.
+    """
+    return bool(surface) and surface.isprintable() and " " not in surface
 
 
 class Vocabulary:
@@ -66,12 +69,14 @@ class Vocabulary:
         word = np.zeros(len(tokens), dtype=np.bool_)
         pieces = {kind: np.zeros(len(tokens), dtype=np.bool_) for kind in (Neighbour.LATIN, Neighbour.OTHER)}
         for token_id, token in enumerate(self._tokens):
-            if token_id in special_ids or _CONTROL.fullmatch(token) or not _is_clean(self.surface(token_id)):
+            continues = self.continues(token_id)
+            surface = token[len(CONTINUATION) :] if continues else token
+            if token_id in special_ids or _CONTROL.fullmatch(token) or not _is_clean(surface):
                 continue
-            if not self.continues(token_id):
+            if not continues:
                 word[token_id] = True
                 continue
-            kinds = {letter_class(character) for character in self.surface(token_id)}
+            kinds = {letter_class(character) for character in surface}
             # A piece of Han characters, punctuation or mixed scripts is never produced from input: it is noise.
             if len(kinds) == 1 and (kind := kinds.pop()) in pieces:
                 pieces[kind][token_id] = True
