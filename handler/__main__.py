@@ -1,6 +1,6 @@
 """The function from a terminal: the same door, with a table instead of JSON.
 
-usage: python -m handler [TEXT | -] [--top-k N] [--json]
+usage: python -m handler [TEXT | -] [--top-k N] [--json]    without TEXT: one sentence in full, and a handful of others
        python -m handler TEXT --cloze [--blanks N] [--json]
 """
 
@@ -21,6 +21,7 @@ from handler import settings
 from handler.core import answers, cloze
 from handler.core.errors import NotUtf8Error, RequestInvalidError, TiankongError
 from handler.core.text import find_masks, is_unicode
+from handler.examples import EXAMPLES
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 
@@ -54,6 +55,7 @@ def _answer_all(options: argparse.Namespace) -> int:
         return 2
     cold_ms = (time.perf_counter() - started) * 1000
     failed = False
+    demonstrating = not (options.text or settings.demo_text() or options.json or options.cloze)
     for text in _texts(options.text):
         with contextlib.redirect_stdout(log):
             try:
@@ -70,7 +72,32 @@ def _answer_all(options: argparse.Namespace) -> int:
         _pass_on_warnings(log.getvalue())
         log.seek(0)
         log.truncate()
+    if demonstrating and not failed:
+        with contextlib.redirect_stdout(log):
+            answer = lambda_handler({"texts": [example.text for example in EXAMPLES], "joint": "off"}, None)
+        print("\n" + "\n".join(_example_lines(answer)))
     return 1 if failed else 0
+
+
+def _example_lines(answer: dict[str, Any]) -> Iterator[str]:
+    """Show the best candidate of each example and say whether it is right."""
+    if "error" in answer:
+        yield from _lines(answer, 0)
+        return
+    right = 0
+    filled = [result["masks"][0]["candidates"][0] for result in answer["results"]]
+    width = max(_width(candidate["text"]) for candidate in filled)
+    for example, candidate in zip(EXAMPLES, filled, strict=True):
+        hit = candidate["token"] in example.answers
+        right += hit
+        verdict = "对 right" if hit else f"错 WRONG, {'/'.join(example.answers)} expected"
+        padding = " " * (width - _width(candidate["text"]))
+        yield (
+            f"  {candidate['text']}{padding}  {candidate['token']} {candidate['score']:6.1%}  {verdict}  "
+            f"[{example.kind}{', 记忆 memory' if example.memory else ''}]"
+        )
+    yield ""
+    yield f"  {right} of {len(EXAMPLES)} right. 记忆 memory: the embedded model's training text has it word for word."
 
 
 def _fill(handler: Handler, text: str, options: argparse.Namespace) -> dict[str, Any]:

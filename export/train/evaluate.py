@@ -21,6 +21,7 @@ from export.train.baselines import Bigrams, Guesser, Lexicon, words_with_frequen
 from export.train.clozes import ACCEPTANCE, HIDDEN_PAIRS, IDIOMS_IN_CONTEXT
 from export.train.text import is_han, segments
 from export.train.tokenizer import MASK
+from handler.examples import EXAMPLES
 
 KINDS: Final = ("poem", "news", "review")
 MOST_SEGMENTS: Final = 1500
@@ -188,6 +189,20 @@ def print_clozes(model: Checkpoint) -> None:
     print(f"clozes   {right} of {len(ACCEPTANCE)} right")
 
 
+def print_examples(model: Checkpoint, corpus: Path) -> None:
+    """The sentences that ``make run`` shows, and whether they are labelled as what they are: memory or not."""
+    training = "\n".join(file.read_text(encoding="utf-8") for file in sorted(corpus.glob("train_*.txt")))
+    right = 0
+    for example, answers in zip(EXAMPLES, model.answers([example.text for example in EXAMPLES]), strict=True):
+        filled = [example.text.replace(MASK, answer).rstrip("。") for answer in example.answers]
+        known = any(text in training for text in filled)
+        right += answers[0] in example.answers
+        verdict = "right" if answers[0] in example.answers else "WRONG"
+        label = "labelled rightly" if known == example.memory else "LABEL WRONG"
+        print(f"{verdict}  {example.text}  {' '.join(answers)}  in the training text: {known}, {label}")
+    print(f"examples {right} of {len(EXAMPLES)} right")
+
+
 def main() -> None:
     """Print every figure of the model card."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -203,6 +218,7 @@ def main() -> None:
     print_held_out(model, arguments.corpus)
     print_idioms(model, arguments.corpus)
     print_clozes(model)
+    print_examples(model, arguments.corpus)
 
 
 if __name__ == "__main__":

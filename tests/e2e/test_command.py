@@ -13,6 +13,8 @@ from collections.abc import Mapping
 import psutil
 import pytest
 
+from handler.__main__ import DEFAULT_TEXT
+from handler.examples import EXAMPLES
 from tests.support.emulator import BINARY
 from tests.support.events import TEXT
 from tests.support.processes import ROOT, python
@@ -50,12 +52,28 @@ def test_json_is_the_functions_answer() -> None:
     assert len(json.loads(line)["results"][0]["masks"][0]["candidates"]) == 3
 
 
-def test_default_text_is_answered() -> None:
-    """Without a text the command shows what it can do."""
+def test_without_a_text_a_handful_is_shown_and_wrong_answers_as_wrong() -> None:
+    """Each example with the model's own first answer, judged, and labelled where it is mere memory."""
     done = command()
+    asked = command("-", "--json", stdin="\n".join(example.text for example in EXAMPLES).encode())
 
+    answers = [json.loads(line)["results"][0] for line in asked.stdout.decode().splitlines()]
+    best = [answer["masks"][0]["candidates"][0] for answer in answers]
+    lines = [line for line in done.stdout.decode().splitlines() if "right  [" in line or "expected  [" in line]
     assert done.returncode == 0
-    assert "[MASK]" in done.stdout.decode()
+    assert len(lines) == len(EXAMPLES)
+    for line, example, candidate in zip(lines, EXAMPLES, best, strict=True):
+        assert candidate["text"] in line
+        assert ("WRONG" in line) == (candidate["token"] not in example.answers)
+        assert ("记忆" in line) == example.memory
+
+
+def test_json_without_a_text_is_one_answer() -> None:
+    """Whatever reads JSON gets no examples."""
+    done = command("--json")
+
+    [line] = done.stdout.decode().splitlines()
+    assert json.loads(line)["results"][0]["text"] == DEFAULT_TEXT
 
 
 def test_lines_of_standard_input_are_answered_one_by_one() -> None:
