@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     """Measure everything that the options ask for."""
     quick = options.quick
     contenders, lengths = (QUICK, _QUICK_LENGTHS) if quick else (ALL, _LENGTHS)
-    rounds = 5 if quick else 12
+    rounds = options.rounds or (5 if quick else 12)
     say("preparing checkpoints, artifacts and what the peers serve (minutes, once) …")
     networks = {_NETWORK: prepare.folders(_NETWORK)}
     if not quick:
@@ -172,6 +172,7 @@ def main() -> int:
     """Measure, write the file, print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer contenders, lengths and rounds: under 3 minutes")
+    parser.add_argument("--rounds", type=int, help="turns of each contender")
     parser.add_argument("--checkpoint", type=Path, help="the embedded model in fp32")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench.json")
     options = parser.parse_args()

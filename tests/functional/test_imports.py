@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -11,6 +12,8 @@ from tests.support.processes import python
 
 HTTP_ONLY = {"fastapi", "starlette", "pydantic", "mangum", "opentelemetry"}
 CLOUD_ONLY = {"boto3", "botocore", "urllib3"}
+BUDGET = {"handler", "numpy", "onnxruntime", "tokenizers"}
+STARTED_WITH = {"sitecustomize", "usercustomize", "coverage"}  # by the interpreter itself, on some machines
 NEVER = {"torch", "transformers", "huggingface_hub", "onnx", "uvicorn", "requests"}
 
 
@@ -24,6 +27,13 @@ def modules_after(event: object, **environment: str) -> set[str]:
     done = python("-c", code, environment=environment)
     assert done.returncode == 0, done.stderr.decode()
     return set(json.loads(done.stdout.decode().splitlines()[-1]))
+
+
+def test_direct_event_imports_no_package_beyond_its_budget() -> None:
+    """Whatever a new version of a dependency drags in shows here, on any machine, before it shows in a cold start."""
+    modules = {name for name in modules_after({"text": TEXT}) if not name.startswith("_")}
+
+    assert modules - sys.stdlib_module_names - STARTED_WITH <= BUDGET
 
 
 @pytest.mark.parametrize(
