@@ -21,7 +21,7 @@ from typing import Any, Final
 import boto3
 
 from tests.benchmarks import machine, measure, operators, prepare, report
-from tests.benchmarks.contenders import ALL, DIRECT, QUICK, ROOT, SESSION, Contender
+from tests.benchmarks.contenders import ALL, DIRECT, HTTP, QUICK, REFERENCE, ROOT, SESSION, Contender
 from tests.support import ministack
 
 _LENGTHS: Final = (8, 16, 32, 64, 128)
@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     """Measure everything that the options ask for."""
     quick = options.quick
     contenders, lengths = (QUICK, _QUICK_LENGTHS) if quick else (ALL, _LENGTHS)
-    rounds = options.rounds or (5 if quick else 12)
+    rounds = options.rounds or (5 if quick else 10)
     say("preparing checkpoints, artifacts and what the peers serve (minutes, once) …")
     networks = {_NETWORK: prepare.folders(_NETWORK)}
     if not quick:
@@ -141,9 +141,9 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             if network == _NETWORK:
                 by_threads[threads] = times
     say("cold starts …")
-    for network in (_NETWORK, prepare.EMBEDDED):
-        some = [each for each in contenders if each.serves in networks[network] and each.whole]
-        results["cold"][network] = measure.cold(some, networks[network], 2, 3 if quick else 7)
+    for network, candidates in ((_NETWORK, contenders), (prepare.EMBEDDED, (DIRECT, HTTP, REFERENCE))):
+        some = [each for each in candidates if each.serves in networks[network] and each.whole]
+        results["cold"][network] = measure.cold(some, networks[network], 2, min(5, rounds))
     results["memory"]["bare imports"] = measure.memory_of_imports(networks[_NETWORK])
     say("limits of the processor …")
     results["limits"] = limits(by_threads)
@@ -164,7 +164,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         }
         if options.checkpoint:
             say("agreement with fp32 …")
-            results["agreement"] = agreement(options.checkpoint, 2000, contenders)
+            results["agreement"] = agreement(options.checkpoint, 1000, contenders)
     return results
 
 
