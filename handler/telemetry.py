@@ -29,6 +29,13 @@ _METRICS: Final = (
     ("Latency", "Milliseconds"),
     ("RunLatency", "Milliseconds"),
 )
+_DIRECTIVE: Final = {
+    "Namespace": NAMESPACE,
+    "Dimensions": [["FunctionName"]],
+    "Metrics": [{"Name": name, "Unit": unit} for name, unit in _METRICS],
+}
+# The same in every line, so it is written once.
+_DECLARED: Final = f'"CloudWatchMetrics": {json.dumps([_DIRECTIVE])}'
 
 
 class Telemetry:
@@ -83,22 +90,12 @@ class Telemetry:
             "cold_start": first is not None,
             **(first or {}),
         }
-        declared = [{"Name": name, "Unit": unit} for name, unit in _METRICS]
-        self._write(
-            "INFO",
-            "event",
-            {
-                **{name: value for name, value in properties.items() if value is not None},
-                **metrics,
-                "FunctionName": self._function_name,
-                "_aws": {
-                    "Timestamp": int(time.time() * 1000),
-                    "CloudWatchMetrics": [
-                        {"Namespace": NAMESPACE, "Dimensions": [["FunctionName"]], "Metrics": declared}
-                    ],
-                },
-            },
-        )
+        facts = {
+            **{name: value for name, value in properties.items() if value is not None},
+            **metrics,
+            "FunctionName": self._function_name,
+        }
+        self._write("INFO", "event", facts, more=f', "_aws": {{"Timestamp": {int(time.time() * 1000)}, {_DECLARED}}}')
 
     def notice(self, level: str, message: str, **facts: object) -> None:
         """Write a line about the service itself."""
@@ -120,8 +117,8 @@ class Telemetry:
             cause = cause.__cause__ or cause.__context__
         self.notice("ERROR", "unexpected error", request_id=request_id, errors=chain)
 
-    def _write(self, level: str, message: str, facts: Mapping[str, object]) -> None:
+    def _write(self, level: str, message: str, facts: Mapping[str, object], *, more: str = "") -> None:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         line = json.dumps({"level": level, "time": now, "message": message, **facts}, default=str)
-        sys.stdout.write(line + "\n")
+        sys.stdout.write(f"{line[:-1]}{more}}}\n")
         sys.stdout.flush()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 ENVELOPE_BYTES: Final = 1024  # request id, model, times and brackets
 TEXT_BYTES: Final = 256  # the fields of one text, mask or token, without long strings
+_PLAIN: Final = re.compile(r"[ !#-\[\]-~]+")  # printable ASCII but for quotes and backslashes
 
 
 def worst_failure_bytes(text: str) -> int:
@@ -18,8 +20,6 @@ def worst_string_bytes(text: str) -> int:
 
     Beyond ASCII that is \uXXXX or a pair of them; quotes and backslashes are escaped twice, control characters \\uXXXX.
     """
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return len(text)
-    astral = sum(character > "\uffff" for character in text)
-    plain = sum(" " <= character <= "~" and character not in '"\\' for character in text)
-    return plain + 12 * astral + 7 * (len(text) - plain - astral)
+    other = len(_PLAIN.sub("", text))
+    astral = len(text.encode("utf-16-le", "surrogatepass")) // 2 - len(text)  # each is two units of UTF-16
+    return len(text) - other + 12 * astral + 7 * (other - astral)

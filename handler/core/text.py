@@ -156,9 +156,9 @@ class TextPreparer:
         for end, after in [(mask.start, mask.end) for mask in masks] + [(len(text), -1)]:
             segment = self._tokenizer.encode(text[start:end])
             ids += segment.ids
-            unknown += sum(
-                b - a for token_id, (a, b) in zip(segment.ids, segment.offsets, strict=True) if token_id == special.unk
-            )
+            if special.unk in segment.ids:
+                spans = zip(segment.ids, segment.offsets, strict=True)
+                unknown += sum(b - a for token_id, (a, b) in spans if token_id == special.unk)
             if after >= 0:
                 mask_at.append(len(ids))
                 ids.append(special.mask)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer as RustTokenizer
 
 from handler.adapters.tokenizer import WordPieceTokenizer
 from handler.core.errors import ArtifactCorruptError
@@ -52,6 +53,34 @@ def test_ids_deviate_from_the_reference_only_as_listed() -> None:
 
     assert {golden.CHARACTER_MAP, golden.TYPED_SPECIAL} == set(kinds)
     assert [line["ours"] for line in DEVIATING] == [ids_of(line["text"]) for line in DEVIATING]
+
+
+@given(st.lists(st.text(st.sampled_from("好天𠮷豈，。；？！的一 a2[—“é\u0301\u200d"), max_size=12), max_size=6))
+def test_what_is_remembered_changes_nothing(segments: list[str]) -> None:
+    """A stretch of characters seen before is looked up: ids and offsets stay those of the library."""
+    library = RustTokenizer.from_file(str(embedded.artifact().path("tokenizer.json")))
+    library.encode_special_tokens = True
+    ours = WordPieceTokenizer(
+        embedded.artifact().path("tokenizer.json"), embedded.artifact().special, embedded.artifact().vocabulary_size
+    )
+
+    for segment in [*segments, *segments]:
+        encoded, expected = ours.encode(segment), library.encode(segment, add_special_tokens=False)
+        assert (encoded.ids, encoded.offsets) == (tuple(expected.ids), tuple(expected.offsets))
+
+
+def test_vocabulary_that_does_not_set_han_characters_apart_is_left_to_the_library(tmp_path: Path) -> None:
+    """Where 的一 is one word, 的 and 一 seen alone say nothing about it."""
+    tokens = [*vocabularies.CONTROL, "的", "一", "的一", "，"]
+    path = vocabularies.write(tokens, tmp_path / "tokenizer.json")
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["normalizer"]["handle_chinese_chars"] = False
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    tokenizer = WordPieceTokenizer(path, vocabularies.special_ids(tokens), len(tokens))
+
+    seen = [tokenizer.encode(segment).ids for segment in ("的", "一", "的一")]
+
+    assert seen == [(5,), (6,), (7,)]
 
 
 def test_character_map_of_the_manifest_is_what_the_tokenizer_does() -> None:
