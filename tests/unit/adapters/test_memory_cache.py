@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import string
 import threading
 import tracemalloc
 
@@ -61,13 +63,24 @@ def test_least_recently_used_goes_first() -> None:
     assert {"a", "b", "d"} == set(cache.read(list("abcd")))
 
 
+@pytest.mark.parametrize("payload", ["", "x" * 399, "x" * 400, '{"text": "好𠮷\ud800"}' * 100])
+def test_payload_comes_back_as_it_was(payload: str) -> None:
+    """Short or compressed."""
+    cache = MemoryCache(ttl_s=60)
+
+    cache.write({"key": entry(payload)})
+
+    assert cache.read(["key"]) == {"key": payload}
+
+
 @pytest.mark.parametrize("key", ["new", "old"])
 def test_an_entry_above_the_bound_is_not_kept_and_drives_nothing_else_out(key: str) -> None:
     """One huge answer does not empty the cache; where it would replace an entry, that one goes."""
     cache = MemoryCache(ttl_s=60, max_bytes=2000)
     cache.write({"old": entry("x"), "other": entry("x")})
 
-    cache.write({key: entry("x" * 3000)})
+    # Long payloads are compressed, and this one hardly can be.
+    cache.write({key: entry("".join(random.Random(1).choices(string.ascii_letters, k=4000)))})
 
     assert {"old", "other"} - {key} == set(cache.read(["old", "other", "new"]))
 
