@@ -30,7 +30,7 @@ EXAMPLES: Final = (
     Example(text="他买了一[MASK]书。", answers="本", kind="量词 measure word"),
     Example(text="请给我一[MASK]水。", answers="杯瓶碗", kind="量词 measure word"),
     Example(text="中国的首都是北[MASK]。", answers="京", kind="常识 common knowledge"),
-    Example(text="太阳从东[MASK]升起。", answers="边方", kind="常识 common knowledge"),
+    Example(text="天空是蓝[MASK]的。", answers="色", kind="常识 common knowledge"),
     Example(text="他是一名医[MASK]。", answers="生", kind="常识 common knowledge"),
     Example(text="三加五等于[MASK]。", answers="八", kind="算术 arithmetic"),
 )
