@@ -35,11 +35,7 @@ def say(line: str) -> None:
 
 
 def limits(times: Mapping[int, measure.Times]) -> dict[str, Any]:
-    """Measure the processor and compare a BERT-base with it.
-
-    Operations of the integer products of a text with one blank, after Vaswani et al.: 12 layers of 12 * 768² products
-    a token, less three quarters of the last layer where nothing is masked; twice that in operations.
-    """
+    """Measure the processor and compare a BERT-base with it."""
     found: dict[str, Any] = {"read_gb_s": machine.read_rate(), "threads": {}}
     for threads, each in times.items():
         rates = {rows: machine.product_rate(rows, threads, integers=True) for rows in (8, 16, 32, 64, 128)}
@@ -48,18 +44,12 @@ def limits(times: Mapping[int, measure.Times]) -> dict[str, Any]:
             "int8_gop_s": rates,
             "fp32_gop_s": {rows: machine.product_rate(rows, threads, integers=False) for rows in (16, 128)},
             "share_of_product_rate": {
-                length: operations(length) / (ms / 1000) / 1e9 / rates[length]
+                length: report.operations(length) / (ms / 1000) / 1e9 / rates[length]
                 for length, ms in session.items()
                 if length in rates
             },
         }
     return found
-
-
-def operations(tokens: int) -> float:
-    """Return the operations of the integer products of one text."""
-    whole_layers, last = 11 + 3 / 12, 9 / 12  # keys, values and queries of the last layer are for all tokens
-    return 2 * 12 * 768**2 * (whole_layers * tokens + last)
 
 
 def sizes() -> dict[str, Any]:

@@ -70,6 +70,16 @@ def cost_per_million(ms: float, threads: int) -> float:
     return 1e6 * ms / 1000 * gigabytes * _GB_SECOND + _MILLION_REQUESTS
 
 
+def operations(tokens: int) -> float:
+    """Return the operations of the integer products of a text with one blank on a BERT-base.
+
+    Twelve layers of 12 * 768² products a token, two operations each; in the last one, after queries, keys and values
+    (a quarter of it), only the blank's row goes on.
+    """
+    whole_layers, last = 11 + 3 / 12, 9 / 12
+    return 2 * 12 * 768**2 * (whole_layers * tokens + last)
+
+
 def markdown(results: Mapping[str, Any]) -> str:
     """Return everything."""
     machine = results["machine"]
