@@ -88,7 +88,11 @@ class Running:
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self.parts = self._line()
+        try:
+            self.parts = self._line()
+        except RuntimeError:
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from handler.adapters.onnx_model import OnnxMaskedLanguageModel
+from handler.adapters.onnx_model import OnnxMaskedLanguageModel, processors_apart
 from handler.core.errors import ArtifactCorruptError, InferenceError
 from handler.core.types import MaskedSequence
 from tests.support import embedded
@@ -53,8 +55,10 @@ def test_logits_do_not_depend_on_the_number_of_threads() -> None:
     two = OnnxMaskedLanguageModel(
         embedded.artifact().path("model.onnx"), threads=2, vocabulary_size=embedded.artifact().vocabulary_size
     )
+    with ThreadPoolExecutor(1) as pool:  # the caller of two threads leaves a processor to the other one
+        [logits] = pool.submit(two.logits, [sequence(40)]).result()
 
-    np.testing.assert_array_equal(embedded.model().logits([sequence(40)])[0], two.logits([sequence(40)])[0])
+    np.testing.assert_array_equal(embedded.model().logits([sequence(40)])[0], logits)
 
 
 @pytest.mark.parametrize(
@@ -132,3 +136,46 @@ def test_constructor_refuses_a_graph_of_another_kind(
     """Inputs that we cannot feed or scores of another shape are found when loading, not in the first request."""
     with pytest.raises(ArtifactCorruptError):
         load(graph(inputs=inputs, shape=shape), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("usable", "threads", "expected"),
+    [
+        ({0, 1}, 1, None),
+        ({0, 1}, 2, ({0}, (1,))),
+        ({3, 5, 7}, 2, ({3, 7}, (5,))),
+        ({0, 1, 2, 3}, 4, ({0}, (1, 2, 3))),
+        ({4}, 2, None),
+    ],
+)
+def test_threads_of_a_run_are_kept_apart(
+    monkeypatch: pytest.MonkeyPatch, usable: set[int], threads: int, expected: object
+) -> None:
+    """Each thread of the pool has a processor of its own, and callers have all the others."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: usable)
+
+    assert processors_apart(threads) == expected
+
+
+def test_system_that_does_not_tell_its_processors_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As macOS."""
+    monkeypatch.delattr("os.sched_getaffinity")
+
+    assert processors_apart(2) is None
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor only")
+def test_caller_leaves_the_processors_of_the_other_threads(tmp_path: Path) -> None:
+    """With two threads the caller's own stays off the other's processor; in a thread, since the mask is its own."""
+    (tmp_path / "model.onnx").write_bytes(graph())
+    model = OnnxMaskedLanguageModel(tmp_path / "model.onnx", threads=2, vocabulary_size=7)
+
+    def call() -> set[int]:
+        model.logits([MaskedSequence(ids=(1, 2, 3), mask_positions=(1,))])
+        return os.sched_getaffinity(0)
+
+    usable = os.sched_getaffinity(0)
+    with ThreadPoolExecutor(1) as pool:
+        mask = pool.submit(call).result()
+
+    assert mask == usable - {sorted(usable)[1]}
