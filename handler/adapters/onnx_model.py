@@ -44,6 +44,9 @@ class OnnxMaskedLanguageModel:
         # The graph is written as it is to run. onnxruntime's own pass would fold the word table's second view into a
         # copy, and bias and activation into a node that is slower than the two (docs/performance.md).
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        # No plan of the memory for each shape ever seen: lengths and blanks vary, and hundreds of plans of hundreds of
+        # values each are megabytes, for no measurable time.
+        options.enable_mem_pattern = False
         options.log_severity_level = 3  # errors; they are raised as exceptions as well
         # Threads spin while a run lasts, which saves wake-ups, and stop when it ends: Lambda bills and throttles by
         # processor time, and freezes the process between two requests.

@@ -90,16 +90,16 @@ def among(rows: Mapping[int, FloatArray], targets: Iterable[TokenIds], top_k: in
     logs = raw - [totals[len(ids)] for ids in ordered]  # (targets,), in float64
     shares = np.exp(logs - logs.max())
     shares /= shares.sum()
+    products = np.asarray(
+        [np.prod([scores[len(ids)][place, token] for place, token in enumerate(ids)]) for ids in ordered], np.float32
+    )
     return tuple(
         RankedFilling(
-            token_ids=ordered[at],
-            score=shortest(
-                np.prod([scores[len(ordered[at])][place, token] for place, token in enumerate(ordered[at])])
-            ),
-            target_score=shortest(np.float32(shares[at])),
+            token_ids=ordered[at], score=shortest(products[at]), target_score=shortest(np.float32(shares[at]))
         )
-        # Different logits of one row are no tie, however close.
-        for at in np.lexsort((np.arange(len(ordered)), -raw, -logs))[:top_k]
+        # By the scores as they are told, so that these fall in order to the last digit (a product's depends on what is
+        # multiplied first). Where they are equal, different logits are no tie, however close.
+        for at in np.lexsort((np.arange(len(ordered)), -raw, -logs, -products))[:top_k]
     )
 
 

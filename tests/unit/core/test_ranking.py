@@ -80,6 +80,16 @@ def test_among_ranks_the_targets_and_shares_out_one(logits: FloatArray, targets:
             assert entry.target_score == pytest.approx(scores[entry.token_ids[0]] / total, rel=1e-4, abs=1e-38)
 
 
+def test_scores_of_several_tokens_fall_in_order_to_the_last_digit() -> None:
+    """The same three factors in another order differ by one digit; a cache refuses what is not best first."""
+    logits = np.zeros((6, 5), np.float32)
+    logits[4, 4] = logits[5, 3] = 3
+
+    found = ranking.among({3: logits[3:]}, [(0, 0, 3), (0, 4, 0)], 2)
+
+    assert found[0].score >= found[1].score
+
+
 @given(arrays.arrays(np.float32, (6, 5), elements=st.floats(-9, 9, width=32)), st.data())
 def test_among_multiplies_the_probabilities_of_several_tokens(logits: FloatArray, data: st.DataObject) -> None:
     """A filling of several tokens has the product of theirs, each over the vocabulary, and its share among all."""
