@@ -16,8 +16,6 @@ from tests.benchmarks.contenders import DIRECT, IMPORTS, REFERENCE, TORCH, Conte
 from tests.benchmarks.texts import text_of
 
 _BURST: Final = 4  # texts in a turn; the first one is not counted, since the one before left the caches cold
-# onnxruntime's threads go on spinning after a run, by default: nobody else's turn begins before they are asleep.
-_PAUSE_S: Final = 0.06
 _CLEAR: Final = 0.05  # difference of fp32's best two probabilities
 
 Folders = Mapping[str, Path]
@@ -43,7 +41,7 @@ def warm(
                 for each in running:
                     took, _ = each.answers(texts)
                     times[each.contender.label][length].append(statistics.median(took[1:]))
-                    time.sleep(_PAUSE_S)
+                    time.sleep(each.contender.pause_s)
         memory = {each.contender.label: each.ask({"memory": True}) for each in running}
     return times, memory
 
@@ -61,7 +59,6 @@ def cold(contenders: Sequence[Contender], folders: Folders, threads: int, rounds
                 [first], _ = running.answers([text_of(16, chance)])
                 totals[each.label].append((time.perf_counter() - running.started) * 1000)
                 parts[each.label].append(running.parts | {"first answer": first})
-            time.sleep(_PAUSE_S)
     return {
         label: {
             "total_ms": totals[label],
@@ -92,7 +89,7 @@ def batches(folders: Folders, threads: int, sizes: Sequence[int], rounds: int) -
                 for each in running:
                     [_, took] = each.ask({"batches": [batch[:1], batch]})["ms"]
                     times[each.contender.label][size].append(took / size)
-                    time.sleep(_PAUSE_S)
+                    time.sleep(each.contender.pause_s)
     return {label: {size: statistics.median(took) for size, took in each.items()} for label, each in times.items()}
 
 
