@@ -182,7 +182,7 @@ $(VENV)/.corpus: pyproject.toml | $(VENV)/.dev
 	@touch $@
 
 build/bench-venv/ready: pyproject.toml | $(BIN)/python
-	@echo 'Installing the peers to measure against (3 GB, once) …'
+	@echo 'Installing the peers to measure against (1.7 GB, once) …'
 	@rm -rf build/bench-venv && $(PYTHON) -m venv build/bench-venv
 	@build/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check $(firstword $(call extra,bench))
 	@build/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check $(call extra,bench)
