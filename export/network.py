@@ -29,17 +29,15 @@ class Layout:
     """How the same network is written down.
 
     Args:
-        fused: attention, and the activation with its bias, as one node each.
         masked_head: the head runs at mask_positions only; otherwise at every position, as the reference design does.
         single: one text of one segment in a run, without padding, as the service runs them; with a masked head. Then
-            there is no attention mask, and after the last attention's keys and values only the rows at mask_positions
-            go on: nothing reads the others.
+            attention is one node without a mask, and after its last keys and values only the rows at mask_positions go
+            on: nothing reads the others. Otherwise all is in standard operators.
         products: of every product that ``exceptions`` does not name.
         exceptions: other products, by the name of the constant side.
         table_block: inputs that share a scale in the word table and the decoder; None for fp32.
     """
 
-    fused: bool = False
     masked_head: bool = True
     single: bool = False
     products: Products = field(default_factory=FloatProducts)
@@ -89,9 +87,6 @@ class _Network:
         return self.graph.model(OUTPUT, [rows, self.facts.vocab_size])
 
     def _write_mask(self) -> None:
-        if self.layout.fused:
-            self.graph.node("Cast", ["attention_mask"], "keys_to_see", to=TensorProto.INT32)
-            return
         seen = self.graph.node("Cast", ["attention_mask"], "seen", to=TensorProto.FLOAT)
         hidden = self.graph.node("Sub", [self._scalar("one", 1), seen], "hidden")
         flat = self.graph.node("Mul", [hidden, self._scalar("lowest", float(np.finfo(np.float32).min))], "hidden_bias")
@@ -171,12 +166,10 @@ class _Network:
         return Operand(value=self.graph.node("Gather", [x.value, INPUTS[3]], name), rows="masks")
 
     def _attention(self, x: Operand, layer: Layer, step: str, *, chosen: bool) -> str:
-        graph, fused = self.graph, self.layout.fused
+        graph, single = self.graph, self.layout.single
         right = layer.query_key_value
-        together = self._product(x, right, f"{step}.query_key_value", bias=not fused)
-        shape = (
-            graph.constant("shape.single", [1, -1, 3 * self.facts.hidden]) if self.layout.single else "shape.batched"
-        )
+        together = self._product(x, right, f"{step}.query_key_value", bias=not single)
+        shape = graph.constant("shape.single", [1, -1, 3 * self.facts.hidden]) if single else "shape.batched"
         batched = graph.node("Reshape", [together, shape], f"{step}.batched")
         parts = graph.nodes(
             "Split",
@@ -188,9 +181,8 @@ class _Network:
         )
         if chosen:
             parts[0] = graph.node("Gather", [parts[0], INPUTS[3]], f"{step}.chosen_query", axis=1)
-        if fused:
+        if single:
             operands = [*parts, graph.constant(f"{right.name}.bias", right.bias)]
-            operands += [] if self.layout.single else ["keys_to_see"]
             heads = {"num_heads": self.facts.heads}
             context = graph.node("MultiHeadAttention", operands, f"{step}.attention", domain=MICROSOFT, **heads)
         else:
@@ -208,8 +200,7 @@ class _Network:
         value = graph.node("Transpose", [value], f"{step}.value_rows", perm=[0, 2, 1, 3])
         scores = graph.node("MatMul", [query, key], f"{step}.unscaled_scores")
         scores = graph.node("Mul", [scores, self._scalar("attention_scale", per_head**-0.5)], f"{step}.scores")
-        if not self.layout.single:
-            scores = graph.node("Add", [scores, "attention_bias"], f"{step}.seen_scores")
+        scores = graph.node("Add", [scores, "attention_bias"], f"{step}.seen_scores")
         shares = graph.node("Softmax", [scores], f"{step}.shares", axis=-1)
         context = graph.node("MatMul", [shares, value], f"{step}.context_heads")
         return graph.node("Transpose", [context], f"{step}.context_columns", perm=[0, 2, 1, 3])

@@ -37,7 +37,7 @@ def optimize(converted: Path, config: ExportConfig) -> Path:
     weights = read_weights(loaded / WEIGHTS_FILE, architecture)
     with whole_folder(converted.parent / STAGE) as folder:
         model = folder / MODEL_FILE
-        save_model(write_network(architecture, weights, Layout(fused=True, single=True)), model)
+        save_model(write_network(architecture, weights, Layout(single=True)), model)
         counts = check_nodes(model, architecture, "fp32")
         largest = check_parity(model, saved_cases(converted), config.gates.parity_tolerance)
         write_facts(folder, {"parity": largest, "nodes": counts})

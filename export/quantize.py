@@ -88,7 +88,6 @@ def int8_layout(
         exceptions |= {name: TensorProducts() for name in product_nodes(weights) if name.endswith(BY_TENSOR)}
     exceptions |= {name: FloatProducts() for name in config.keep_float}
     return Layout(
-        fused=True,
         single=True,
         products=RowProducts(spreads=spreads),
         exceptions=exceptions,

@@ -57,7 +57,6 @@ def scan(optimized: Path, config: ExportConfig) -> Path:
         expected = _logits(optimized / MODEL_FILE, sequences, mask)
         for name in [*names, WORD_TABLE]:
             alone = Layout(
-                fused=True,
                 single=True,
                 products=layout.products,
                 exceptions=dict(layout.exceptions) | {other: FloatProducts() for other in names if other != name},

@@ -18,8 +18,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import boto3
-
 from tests.benchmarks import machine, measure, operators, prepare, report
 from tests.benchmarks.contenders import ALL, DIRECT, HTTP, QUICK, REFERENCE, ROOT, SESSION, Contender
 from tests.support import ministack
@@ -80,14 +78,7 @@ def cache(folders: Mapping[str, Path]) -> dict[str, float]:
             "AWS_DEFAULT_REGION": "eu-central-1",
             "TIANKONG_CACHE_TABLE": "bench",
         }
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=address,
-            region_name="eu-central-1",
-            aws_access_key_id="local",
-            aws_secret_access_key="local",
-        )
-        ministack.make_table(client, "bench")
+        ministack.make_table(ministack.dynamodb(address), "bench")
         hit, run = measure.table_hits(folders, 1, 40, variables)
     return found | {"table_hit_ms": hit, "run_of_128_tokens_ms": run}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from export.evaluation.sentences import CALIBRATION
-from tests.benchmarks.checkpoints import SIZES, write
+from tests.benchmarks.checkpoints import write
 from tests.benchmarks.contenders import PEERS_PYTHON, ROOT
 
 HOME: Final = ROOT / "build" / "bench"
@@ -46,11 +46,6 @@ def folders(size: str, checkpoint: Path | None = None) -> Mapping[str, Path]:
     return {"artifact": artifact, "checkpoint": checkpoint} | {
         name: peers / name for name in ("traced", "optimum", "openvino")
     }
-
-
-def sizes() -> tuple[str, ...]:
-    """Return the networks with random weights."""
-    return tuple(SIZES)
 
 
 def _made(folder: Path, make: Callable[[Path], None]) -> Path:

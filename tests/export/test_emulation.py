@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import shutil
 from pathlib import Path
@@ -62,16 +63,7 @@ def test_check_bites_on_a_graph_that_saturates(tmp_path: Path) -> None:
     facts = read_architecture(work / "load")
     weights = read_weights(work / "load" / "model.safetensors", facts)
     layout = int8_layout(facts, weights, config, {})
-    graph = write_network(
-        facts,
-        weights,
-        type(layout)(
-            fused=True,
-            products=RowProducts(saturating=True),
-            exceptions=layout.exceptions,
-            table_block=layout.table_block,
-        ),
-    )
+    graph = write_network(facts, weights, dataclasses.replace(layout, products=RowProducts(saturating=True)))
     save_model(graph, tmp_path / "saturating" / "model.onnx")
     (tmp_path / "saturating" / "model.bin").unlink()
     write_manifest(tmp_path / "saturating", work, config, None)

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import boto3
 import pytest
 
 from tests.support import ministack
@@ -30,13 +29,7 @@ def address() -> Iterator[str]:
 @pytest.fixture
 def items(address: str) -> Iterator[Callable[[], int]]:
     """Make an empty table of the template's shape and yield what counts its items."""
-    client = boto3.client(
-        "dynamodb",
-        endpoint_url=address,
-        region_name="eu-central-1",
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
-    )
+    client = ministack.dynamodb(address)
     ministack.make_table(client, TABLE)
     yield lambda: client.scan(TableName=TABLE)["Count"]
     client.delete_table(TableName=TABLE)

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import boto3
+
 from handler.adapters.dynamodb_cache import KEY
 
 if TYPE_CHECKING:
@@ -30,6 +32,17 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def dynamodb(address: str) -> DynamoDBClient:
+    """Return a client of a running server."""
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=address,
+        region_name="eu-central-1",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
 
 
 def make_table(client: DynamoDBClient, name: str) -> None:
