@@ -39,10 +39,9 @@ class Architecture:
         """Name of the transformers class that is the reference for this family."""
         return {"bert": "BertForMaskedLM", "albert": "AlbertForMaskedLM"}[self.family]
 
-    @property
-    def distinct_layers(self) -> int:
-        """How many layers have weights of their own: ALBERT runs one layer again and again."""
-        return self.layers if self.family == "bert" else 1
+    def layer_name(self, step: int) -> str:
+        """Return what the weights of a step's layer are called here: ALBERT runs one layer again and again."""
+        return f"layer{step}" if self.family == "bert" else "layer"
 
 
 def read_architecture(folder: Path) -> Architecture:

@@ -61,7 +61,7 @@ def _entered_products(architecture: Architecture) -> Mapping[str, str]:
     """Map values of the fused graph to the products that they enter."""
     entered: dict[str, str] = {}
     for step in range(architecture.layers):
-        layer = f"layer{step}" if architecture.distinct_layers > 1 or architecture.family == "bert" else "layer"
+        layer = architecture.layer_name(step)
         before = f"step{step - 1}.output_norm.normed" if step else _first_value(architecture)
         entered[before] = f"{layer}.query_key_value"
         entered[f"step{step}.attention_norm.normed"] = f"{layer}.up"
@@ -69,4 +69,4 @@ def _entered_products(architecture: Architecture) -> Mapping[str, str]:
 
 
 def _first_value(architecture: Architecture) -> str:
-    return "projected" if architecture.family == "albert" else "embedding_rows"
+    return "projected" if architecture.family == "albert" else "embeddings.normed"

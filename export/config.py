@@ -19,11 +19,17 @@ DEFAULT_SOURCE: Final = "google-bert/bert-base-chinese"
 CONFIG_FILE: Final = "export.json"
 
 TRANSFORM: Final = "head.transform"
-# Products whose activations may share one scale in a run, by the ends of their names: the least sensitive to it.
-BY_TENSOR: Final = (".query_key_value", ".attention_output")
 
 Profile = Literal["portable", "fast", "fp32"]
 PROFILES: Final[tuple[Profile, ...]] = ("portable", "fast", "fp32")
+
+# Products whose activations share one scale in a run, by the ends of their names: the least sensitive to it.
+BY_RUN: Final[Mapping[Profile, tuple[str, ...]]] = {
+    "portable": (".attention_output",),
+    "fast": (".attention_output", ".query_key_value"),
+    "fp32": (),
+}
+CHOSEN_ROWS: Final = ".attention_output"  # the one of them that in the last layer reads the asked rows only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +55,8 @@ class ExportConfig:
         revision: of the repository; the newest when None. What was loaded is recorded either way.
         name: of the model in every answer; the last part of the source when empty.
         licence: of the weights; what the hub says when empty.
-        profile: portable: the same answers on every kind of x86 processor; fast: fewer nodes, numbers may change with
-            padding; fp32: not quantized.
+        profile: portable: the same answers on every kind of x86 processor; fast: the same with fewer nodes and less
+            precision; fp32: not quantized.
         proved: whether clozes, agreement and the emulated processor must pass.
         keep_float: products that are not quantized, by name.
         lexicon: path of a lexicon.txt to pack with the model, if any.
@@ -126,7 +132,7 @@ def wanted_nodes(architecture: Architecture, profile: Profile, kept_float: Seque
     products = 4 * layers + (architecture.family == "albert")  # ALBERT widens its embeddings first
     activation = "Relu" if architecture.activation == "relu" else "Gelu"
     fusions = {
-        "MultiHeadAttention": layers,
+        "Attention": layers,
         "Softmax": 0,
         activation: layers + 1,
         "LayerNormalization": 2 * layers + 2,
@@ -134,13 +140,14 @@ def wanted_nodes(architecture: Architecture, profile: Profile, kept_float: Seque
     if profile == "fp32":
         return fusions | {"MatMul": products + 1, "Gemm": 1}
     transform = TRANSFORM in kept_float
-    shared = len(BY_TENSOR) * layers - sum(name.endswith(BY_TENSOR) for name in kept_float)
-    by_tensor = shared if profile == "fast" else 0
+    by_run = len(BY_RUN[profile]) * layers - sum(name.endswith(BY_RUN[profile]) for name in kept_float)
+    last = architecture.layer_name(layers - 1) + CHOSEN_ROWS
+    by_run -= last not in kept_float  # it reads rows that were asked for (export.products.TensorProducts)
     return fusions | {
         "MatMul": len(kept_float),
         "Gemm": 0,
-        "MatMulIntegerToFloat": products - by_tensor - (len(kept_float) - transform),
-        "DynamicQuantizeMatMul": by_tensor,
+        "MatMulIntegerToFloat": products - by_run - (len(kept_float) - transform),
+        "DynamicQuantizeMatMul": by_run,
         "MatMulNBits": 2 - transform,
         "GatherBlockQuantized": 1,
     }

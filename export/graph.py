@@ -12,8 +12,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 MICROSOFT: Final = "com.microsoft"
-OPSET: Final = 21  # the first whose QuantizeLinear has blocks
-IR_VERSION: Final = 10  # what opset 21 came with; onnx would write the newest it knows
+OPSET: Final = 23  # the first with an Attention; QuantizeLinear has blocks since 21
+IR_VERSION: Final = 11  # what opset 23 came with; onnx would write the newest it knows
 
 _SMALLEST_OUTSIDE: Final = 1024  # bytes; shapes and single numbers stay where the graph's checks can see them
 

@@ -1,8 +1,8 @@
 """The graph of a masked language model of the BERT family, written from its weights.
 
 Written here instead of traced by torch.onnx and fused by pattern afterwards: see export/README.md, "Why the graph is
-written by hand". Rows are tokens: outside attention every value is (batch * sequence, units), because a scale for each
-row is then a scale along axis 0, and because the head picks its rows by flat position.
+written by hand". Values are (batch, sequence, units) up to the head, which reads rows (masks, units) and picks them by
+flat position.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import onnx
 from onnx import TensorProto
 
 from export.architecture import Architecture
+from export.folding import fold_biases
 from export.graph import MICROSOFT, GraphBuilder
 from export.products import FloatProducts, Operand, Products, quantize_blocks, write_block_product
 from export.weights import Dense, Layer, Norm, Weights
@@ -31,8 +32,9 @@ class Layout:
     Args:
         masked_head: the head runs at mask_positions only; otherwise at every position, as the reference design does.
         single: one text of one segment in a run, without padding, as the service runs them; with a masked head. Then
-            attention is one node without a mask, and after its last keys and values only the rows at mask_positions go
-            on: nothing reads the others. Otherwise all is in standard operators.
+            attention is one node without a mask, most biases are folded away (export.folding), and after the last keys
+            and values only the rows at mask_positions go on: nothing reads the others. Otherwise all is written out
+            step by step, as in the papers.
         products: of every product that ``exceptions`` does not name.
         exceptions: other products, by the name of the constant side.
         table_block: inputs that share a scale in the word table and the decoder; None for fp32.
@@ -62,7 +64,7 @@ def write_network(architecture: Architecture, weights: Weights, layout: Layout) 
 class _Network:
     def __init__(self, architecture: Architecture, weights: Weights, layout: Layout) -> None:
         self.facts = architecture
-        self.weights = weights
+        self.weights = fold_biases(weights) if layout.single else weights
         self.layout = layout
         self.graph = GraphBuilder()
 
@@ -74,8 +76,6 @@ class _Network:
             self.graph.input(INPUTS[3], ["masks"])
         self.graph.node("Shape", ["input_ids"], "batch_and_sequence")
         if not single:
-            rows = self.graph.constant("shape.rows", [-1])
-            self.graph.node("Concat", ["batch_and_sequence", rows], "shape.batched", axis=0)
             self._write_mask()
         x = self._embeddings()
         *early, last = enumerate(self.weights.layers)
@@ -102,12 +102,10 @@ class _Network:
             token_type = graph.node("Gather", [types, "token_type_ids"], "type_rows")
             total = graph.node("Add", [total, token_type], "word_and_type")
         total = graph.node("Add", [total, position], "embedding_sum")
-        x = self._norm(total, weights.embedding_norm, "embeddings")
-        width = graph.constant("shape.embeddings", [-1, self.facts.embedding])
-        rows = Operand(value=graph.node("Reshape", [x, width], "embedding_rows"))
+        x = Operand(value=self._norm(total, weights.embedding_norm, "embeddings"))
         if weights.projection is None:
-            return rows
-        return Operand(value=self._product(rows, weights.projection, "projected"))
+            return x
+        return Operand(value=self._product(x, weights.projection, "projected"))
 
     def _position_rows(self, start: str, length: str) -> str:
         graph, rows = self.graph, self.weights.position
@@ -158,37 +156,35 @@ class _Network:
         attended = self.graph.node("Add", [attended, x.value], f"{step}.attention_residual")
         x = replace(x, value=self._norm(attended, layer.attention_norm, f"{step}.attention_norm"))
         widened = self._activated(x, layer.up, f"{step}.up")
-        narrowed = self._product(widened, layer.down, f"{step}.down")
+        narrowed = self._product(widened, layer.down, f"{step}.down", bias=not self.layout.single)  # export.folding
         narrowed = self.graph.node("Add", [narrowed, x.value], f"{step}.output_residual")
         return replace(x, value=self._norm(narrowed, layer.output_norm, f"{step}.output_norm"))
 
     def _chosen(self, x: Operand, name: str) -> Operand:
-        return Operand(value=self.graph.node("Gather", [x.value, INPUTS[3]], name), rows="masks")
+        return Operand(value=self.graph.node("Gather", [x.value, INPUTS[3]], name, axis=1), rows="masks")
 
     def _attention(self, x: Operand, layer: Layer, step: str, *, chosen: bool) -> str:
         graph, single = self.graph, self.layout.single
         right = layer.query_key_value
         together = self._product(x, right, f"{step}.query_key_value", bias=not single)
-        shape = graph.constant("shape.single", [1, -1, 3 * self.facts.hidden]) if single else "shape.batched"
-        batched = graph.node("Reshape", [together, shape], f"{step}.batched")
         parts = graph.nodes(
             "Split",
-            [batched],
+            [together],
             [f"{step}.{part}" for part in ("query", "key", "value")],
             name=f"{step}.split",
             axis=-1,
             num_outputs=3,
         )
+        if not single:
+            return self._plain_attention(parts, step)
+        query, key, value = parts
         if chosen:
-            parts[0] = graph.node("Gather", [parts[0], INPUTS[3]], f"{step}.chosen_query", axis=1)
-        if single:
-            operands = [*parts, graph.constant(f"{right.name}.bias", right.bias)]
-            heads = {"num_heads": self.facts.heads}
-            context = graph.node("MultiHeadAttention", operands, f"{step}.attention", domain=MICROSOFT, **heads)
-        else:
-            context = self._plain_attention(parts, step)
-        width = graph.constant("shape.hidden", [-1, self.facts.hidden])
-        return graph.node("Reshape", [context, width], f"{step}.context")
+            query = graph.node("Gather", [query, INPUTS[3]], f"{step}.chosen_query", axis=1)
+        bias = graph.constant(f"{right.name}.query_bias", right.bias[: self.facts.hidden])
+        query = graph.node("Add", [query, bias], f"{step}.biased_query")
+        heads = self.facts.heads
+        parts = [query, key, value]
+        return graph.node("Attention", parts, f"{step}.context", q_num_heads=heads, kv_num_heads=heads)
 
     def _plain_attention(self, parts: list[str], step: str) -> str:
         graph, heads = self.graph, self.facts.heads
@@ -203,7 +199,8 @@ class _Network:
         scores = graph.node("Add", [scores, "attention_bias"], f"{step}.seen_scores")
         shares = graph.node("Softmax", [scores], f"{step}.shares", axis=-1)
         context = graph.node("MatMul", [shares, value], f"{step}.context_heads")
-        return graph.node("Transpose", [context], f"{step}.context_columns", perm=[0, 2, 1, 3])
+        columns = graph.node("Transpose", [context], f"{step}.context_columns", perm=[0, 2, 1, 3])
+        return graph.node("Reshape", [columns, graph.constant("shape.units", [0, 0, -1])], f"{step}.context")
 
     def _activated(self, x: Operand, right: Dense, name: str) -> Operand:
         product, activation = self._product(x, right, name), self.facts.activation
@@ -216,8 +213,10 @@ class _Network:
 
     def _head(self, x: Operand, *, chosen: bool) -> None:
         graph, weights = self.graph, self.weights
+        rows = graph.node("Reshape", [x.value, graph.constant("shape.rows", [-1, self.facts.hidden])], "rows")
         if chosen:
-            x = self._chosen(x, "masked_rows")
+            rows = graph.node("Gather", [rows, INPUTS[3]], "masked_rows")
+        x = Operand(value=rows)
         hidden = self._activated(x, weights.transform, "transform")
         normed = self._norm(hidden.value, weights.transform_norm, "transform_norm")
         if self.layout.table_block is None:

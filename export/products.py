@@ -24,6 +24,8 @@ from handler.core.types import FloatArray
 
 ByteArray = npt.NDArray[np.uint8]
 
+ALL_TOKENS: Final = "tokens"
+
 _SMALLEST_SCALE: Final = 1e-12  # for a row or column of zeros: anything but 0, which would divide by it
 _MIDDLE: Final = 128  # what stands for 0 among unsigned bytes
 
@@ -40,7 +42,7 @@ class Operand:
 
     value: str  # (rows, inputs)
     activation: str | None = None  # the activation that it comes from
-    rows: str = "tokens"  # what its rows are: values that have the same rows say the same word
+    rows: str = ALL_TOKENS  # what its rows are: values that have the same rows say the same word
 
 
 class Products(Protocol):
@@ -152,11 +154,14 @@ class RowProducts:
 class TensorProducts:
     """Integers with one scale for the whole left side, by onnxruntime's DynamicQuantizeMatMul.
 
-    The fewest nodes; but the numbers of a row then depend on all rows of the run, padding included.
+    The fewest nodes; but the numbers of a row then depend on all rows of the run. Where these are not all tokens of the
+    text but some that were asked for, scales are by row: an answer must not depend on what else was asked.
     """
 
     def write(self, graph: GraphBuilder, left: Operand, right: Dense, name: str, *, bias: bool) -> str:
         """See Products."""
+        if left.rows != ALL_TOKENS:
+            return RowProducts().write(graph, left, right, name, bias=bias)
         quantized, scales = quantize_columns(right.weight, pairs=True)
         operands = [
             left.value,

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from export.architecture import Architecture, read_architecture
 from export.calibration import measure_spreads
-from export.config import BY_TENSOR, TRANSFORM, ExportConfig, table_block
+from export.config import BY_RUN, TRANSFORM, ExportConfig, table_block
 from export.convert import MODEL_FILE
 from export.errors import OptionsError, StructureError
 from export.evaluation.sentences import CALIBRATION
@@ -84,8 +84,8 @@ def int8_layout(
 ) -> Layout:
     """Decide how each product is written; the reasons and figures are in export/README.md."""
     exceptions: dict[str, Products] = {TRANSFORM: BlockProducts(block=_TRANSFORM_BLOCK)}
-    if config.profile == "fast":
-        exceptions |= {name: TensorProducts() for name in product_nodes(weights) if name.endswith(BY_TENSOR)}
+    by_run = BY_RUN[config.profile]
+    exceptions |= {name: TensorProducts() for name in product_nodes(weights) if name.endswith(by_run)}
     exceptions |= {name: FloatProducts() for name in config.keep_float}
     return Layout(
         single=True,
@@ -97,12 +97,12 @@ def int8_layout(
 
 def describe(architecture: Architecture, config: ExportConfig) -> str:
     """Say in one line how the numbers are kept."""
-    line = (
-        "int8; matrices by output, two neighbours within 7 bits together; activations by row, smoothed; "
+    return (
+        "int8; matrices by output, two neighbours within 7 bits together; activations by row, smoothed, "
+        f"those of {' and '.join(name.removeprefix('.') for name in BY_RUN[config.profile])} by run; "
         f"word table, shared with the decoder, and transform by blocks of {table_block(architecture)} "
         f"and {_TRANSFORM_BLOCK}; attention core fp32"
     )
-    return line if config.profile == "portable" else f"{line}; activations around attention by tensor"
 
 
 def check_size(model: Path, weights: Weights, config: ExportConfig) -> int:

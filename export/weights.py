@@ -114,12 +114,15 @@ def weights_of(state: Mapping[str, FloatArray], architecture: Architecture) -> W
         head = names.within("cls.predictions")
         transform, norm = head.dense("transform.dense", "head.transform"), head.norm("transform.LayerNorm", "head.norm")
         projection = None
-        layers = tuple(_bert_layer(body.within(f"encoder.layer.{i}"), f"layer{i}") for i in range(architecture.layers))
+        layers = tuple(
+            _bert_layer(body.within(f"encoder.layer.{step}"), architecture.layer_name(step))
+            for step in range(architecture.layers)
+        )
     else:
         head = names.within("predictions")
         transform, norm = head.dense("dense", "head.transform"), head.norm("LayerNorm", "head.norm")
         projection = body.dense("encoder.embedding_hidden_mapping_in", "projection")
-        shared = _albert_layer(body.within("encoder.albert_layer_groups.0.albert_layers.0"), "layer")
+        shared = _albert_layer(body.within("encoder.albert_layer_groups.0.albert_layers.0"), architecture.layer_name(0))
         layers = (shared,) * architecture.layers
     decoder = state.get(f"{head.prefix}decoder.weight", word)
     return Weights(

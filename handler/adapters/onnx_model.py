@@ -82,16 +82,18 @@ class OnnxMaskedLanguageModel:
         ids = np.asarray([sequence.ids], dtype=np.int64)  # (1, sequence)
         feeds = {
             "input_ids": ids,
-            "attention_mask": np.ones_like(ids),
-            "token_type_ids": np.zeros_like(ids),
             "mask_positions": np.asarray(sequence.mask_positions, dtype=np.int64),  # (masks,)
         }
+        if "attention_mask" in self._inputs:
+            feeds["attention_mask"] = np.ones_like(ids)
+        if "token_type_ids" in self._inputs:
+            feeds["token_type_ids"] = np.zeros_like(ids)
         if self._callers is not None and not hasattr(self._settled, "here"):
             with contextlib.suppress(OSError):  # where that is forbidden, it stays where it may be
                 os.sched_setaffinity(0, self._callers)
             self._settled.here = True
         try:
-            [logits] = self._session.run([self._output], {name: feeds[name] for name in self._inputs})
+            [logits] = self._session.run([self._output], feeds)
         except _ORT_ERRORS as error:
             raise InferenceError from error
         return np.asarray(logits)  # (masks, vocab) float32

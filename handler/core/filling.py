@@ -244,7 +244,7 @@ class Filling:
             job.prepared,
             self._vocabulary,
             self._lexicon if job.joint.lexicon else None,
-            dict(enumerate(ranking.log_softmax(logits))),
+            logits,
             passes,
             top_k=job.joint.top_k,
             beam=job.joint.beam,
@@ -256,7 +256,7 @@ class Filling:
     ) -> Iterator[Ranking]:
         if job.targets is None:
             for row, neighbour in zip(logits, job.prepared.neighbours, strict=True):
-                yield ranking.best(row, self._vocabulary.allowed(neighbour), job.top_k)
+                yield ranking.best(row, self._vocabulary.bans(neighbour), job.top_k)
         else:
             for index, targets_of_mask in enumerate(job.targets):
                 rows = {1: logits[index : index + 1]} | {count: wide[at, count] for at, count in wide if at == index}

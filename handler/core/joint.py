@@ -21,7 +21,7 @@ from handler.core.best_first import Hypothesis
 from handler.core.lexicon import Ids, Lexicon
 from handler.core.passes import Passes, Rows
 from handler.core.phrases import Match
-from handler.core.ranking import shortest
+from handler.core.ranking import log_softmax, shortest
 from handler.core.types import FloatArray, JointFilling, JointSource, PreparedText
 from handler.core.vocabulary import Vocabulary
 
@@ -47,7 +47,7 @@ def decode(
     text: PreparedText,
     vocabulary: Vocabulary,
     lexicon: Lexicon | None,
-    rows: Rows,
+    logits: FloatArray,
     passes: Passes,
     *,
     top_k: int,
@@ -59,7 +59,7 @@ def decode(
         text: the prepared text.
         vocabulary: what may be offered.
         lexicon: phrases; None to leave all to the model.
-        rows: log-probabilities with every blank open: the first pass.
+        logits: float32 (masks, vocab), with every blank open: the first pass.
         passes: runs the model where the first pass cannot tell.
         top_k: how many fillings are wanted at most.
         beam: how many hypotheses the model's own decoding keeps.
@@ -72,14 +72,15 @@ def decode(
         PassBudgetError: the text needs more passes than are left.
     """
     matches = phrases.groups(lexicon, text.text, text.masks) if lexicon else []
+    if not matches and len(text.masks) == 1:
+        return ()
+    rows = dict(enumerate(log_softmax(logits)))
     uncovered = len(text.masks) - sum(len(match.slots) for match in matches)
     # Passes that the model's own decoding will need are not spent on phrases.
     reserved = best_first.passes_needed(uncovered, beam) if uncovered else 0
     ranked = [(match.slots, _ranked(match, rows, passes, passes.left - reserved, top_k)) for match in matches]
     if not uncovered:
         return tuple(_combined(ranked, top_k))
-    if len(text.masks) == 1:
-        return ()
     fixed = {slot: token for slots, entries in ranked for slot, token in zip(slots, entries[0].ids, strict=True)}
     start = Hypothesis(
         filled=fixed,

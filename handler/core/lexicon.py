@@ -16,9 +16,11 @@ Codes = npt.NDArray[np.uint32]
 Ids = npt.NDArray[np.int32]
 
 _DIGITS: Final = frozenset("0123456789")
+_SPREAD: Final = 0x9E3779B1  # a prime near 2**32 over the golden ratio (Knuth, TAOCP 6.4)
 _CODES: Final = 0x110000  # code points of Unicode
 DEFAULT_PRIOR_WEIGHT: Final = 2.0  # where a file tells none
 _PRIOR_WEIGHT: Final = re.compile(r"# prior weight: ([0-9]+(?:\.[0-9]+)?)")
+_PAIR_BITS: Final = 20  # a byte for each of a million kinds of pairs; the 46,000 phrases have 92,000 distinct ones
 NO_TOKEN: Final = -1  # in an array of ids: the vocabulary lacks the character
 
 
@@ -90,9 +92,20 @@ class Lexicon:
         )
         self.prior_weight = content.prior_weight
         self.longest = int(lengths.max(initial=0))
+        pairs = np.zeros(1 << _PAIR_BITS, dtype=np.bool_)
+        for shelf in self.shelves:
+            pairs[_pair_slots(shelf.codes[:-1], shelf.codes[1:])] = True
+        self._pairs = pairs.tobytes()
 
     def __len__(self) -> int:
         return sum(shelf.codes.shape[1] for shelf in self.shelves)
+
+    def may_join(self, first: str, second: str) -> bool:
+        """Tell whether an entry may have these characters side by side; "no" is certain, "yes" is a guess.
+
+        Most windows of a text are ruled out so, without a look at the entries (Bloom 1970, with one hash).
+        """
+        return bool(self._pairs[_pair_slot(ord(first), ord(second))])
 
 
 def parse(text: str) -> Phrases:
@@ -119,6 +132,16 @@ def parse(text: str) -> Phrases:
         frequencies=np.fromstring(",".join(counts), dtype=np.float32, sep=","),
         prior_weight=float(told[-1][1]) if told else DEFAULT_PRIOR_WEIGHT,
     )
+
+
+def _pair_slot(first: int, second: int) -> int:
+    return ((first * _SPREAD + second) * _SPREAD & 0xFFFFFFFF) >> (32 - _PAIR_BITS)
+
+
+def _pair_slots(first: Codes, second: Codes) -> Codes:
+    """Return the same for arrays of uint32, whose products keep 32 bits by themselves."""
+    spread = np.uint32(_SPREAD)
+    return ((first * spread + second) * spread) >> np.uint32(32 - _PAIR_BITS)
 
 
 def _shelf(length: int, chosen: npt.NDArray[np.intp], content: Phrases, id_of_code: Ids) -> Shelf:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final
 
 import numpy as np
@@ -106,13 +106,21 @@ def _windows(lexicon: Lexicon, cells: Sequence[Cell]) -> Iterator[Match]:
     # Running counts say of any window at once how much of it is visible, and how much can stand in no phrase.
     visible = list(accumulate((isinstance(cell, str) for cell in near), initial=0))
     foreign = list(accumulate((isinstance(cell, str) and not is_han(cell) for cell in near), initial=0))
+    # Neighbours that no phrase has side by side: most windows of a text hold some.
+    strange = list(accumulate((_is_strange(lexicon, *pair) for pair in pairwise(near)), initial=0))
     for shelf in lexicon.shelves:
         last = len(near) - shelf.length
         starts = {start for at in blanks for start in range(max(0, at - shelf.length + 1), min(at, last) + 1)}
         for start in sorted(starts):
             stop = start + shelf.length
-            if foreign[stop] == foreign[start] and _is_credible(near, start, stop, visible[stop] - visible[start]):
+            shown = visible[stop] - visible[start]
+            possible = foreign[stop] == foreign[start] and strange[stop - 1] == strange[start]
+            if possible and _is_credible(near, start, stop, shown):
                 yield from _match(shelf, near[start:stop], lexicon.prior_weight)
+
+
+def _is_strange(lexicon: Lexicon, left: Cell, right: Cell) -> bool:
+    return isinstance(left, str) and isinstance(right, str) and not lexicon.may_join(left, right)
 
 
 def _is_credible(cells: Sequence[Cell], start: int, end: int, visible: int) -> bool:

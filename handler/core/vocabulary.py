@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from handler.core.types import BoolArray, Neighbour
+from handler.core.types import BoolArray, FloatArray, Neighbour
 
 CONTINUATION = "##"  # WordPiece's mark of a piece that continues a word
 
@@ -85,6 +85,9 @@ class Vocabulary:
             Neighbour.LATIN: word | pieces[Neighbour.LATIN],
             Neighbour.OTHER: word | pieces[Neighbour.OTHER],
         }
+        self._bans: dict[Neighbour, FloatArray] = {
+            neighbour: np.where(allowed, 0, -np.inf).astype(np.float32) for neighbour, allowed in self._allowed.items()
+        }
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -106,6 +109,10 @@ class Vocabulary:
     def allowed(self, neighbour: Neighbour) -> BoolArray:
         """Return which tokens may be offered to the right of such a neighbour: bool (vocab,)."""
         return self._allowed[neighbour]
+
+    def bans(self, neighbour: Neighbour) -> FloatArray:
+        """Return the same for adding to logits: float32 (vocab,), 0 or minus infinity."""
+        return self._bans[neighbour]
 
     def is_allowed(self, neighbour: Neighbour, token_id: int) -> bool:
         """Tell whether a number is the id of a token that may be offered to the right of such a neighbour."""

@@ -1,4 +1,4 @@
-"""Artifacts and what the peers serve, each made once and kept under build/bench/."""
+"""Artifacts and what the peers serve, kept under build/bench/; artifacts are made anew when the export changed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def folders(size: str, checkpoint: Path | None = None) -> Mapping[str, Path]:
     home = HOME / size
     if checkpoint is None:
         checkpoint = _made(home / "checkpoint", lambda out: write(out, size))
-        artifact = _made(home / "artifact", lambda out: _export(checkpoint, out))
+        artifact = _made(home / "artifact", lambda out: _export(checkpoint, out), after=ROOT / "export")
     else:
         artifact = _ARTIFACT
     peers = _made(home / "peers", lambda out: _peers(checkpoint, out))
@@ -48,9 +48,12 @@ def folders(size: str, checkpoint: Path | None = None) -> Mapping[str, Path]:
     }
 
 
-def _made(folder: Path, make: Callable[[Path], None]) -> Path:
-    if folder.exists():
+def _made(folder: Path, make: Callable[[Path], None], *, after: Path | None = None) -> Path:
+    """Make a folder where it is missing, or older than any source under ``after``."""
+    sources = after.rglob("*.py") if after else ()
+    if folder.exists() and all(source.stat().st_mtime <= folder.stat().st_mtime for source in sources):
         return folder
+    shutil.rmtree(folder, ignore_errors=True)
     unfinished = folder.with_name(f".{folder.name}")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.parent.mkdir(parents=True, exist_ok=True)

@@ -89,7 +89,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
 
 
 def write_checkpoint(folder: Path, recipe: Recipe, **options: Any) -> Any:
-    """Write a checkpoint with random weights.
+    """Write a checkpoint with random weights; biases and gains too, or no test would see them mistaken.
 
     Returns:
         The model, in transformers' class.
@@ -102,6 +102,10 @@ def write_checkpoint(folder: Path, recipe: Recipe, **options: Any) -> Any:
         **{"vocab_size": len(vocabulary), "initializer_range": 0.3, **recipe.options, **options}
     )
     model = getattr(transformers, recipe.model_class)(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim == 1:
+                parameter += torch.randn_like(parameter) * 0.3
     folder.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(folder)
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")

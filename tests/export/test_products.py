@@ -110,7 +110,7 @@ def test_row_result_does_not_depend_on_other_rows(tmp_path: Path, products: Prod
 
 
 def test_tensor_product_depends_on_other_rows(tmp_path: Path) -> None:
-    """Why the portable profile has none of them."""
+    """Why products that are sensitive to it have none."""
     right, rows = dense(), activations()
 
     together = run(tmp_path, TensorProducts(), right, rows)
@@ -177,4 +177,4 @@ def test_graph_is_written_for_the_oldest_runtime_that_reads_it(tmp_path: Path) -
 
     model = onnx.load(tmp_path / "product.onnx")
 
-    assert (model.ir_version, model.opset_import[0].version) == (10, OPSET)
+    assert (model.ir_version, model.opset_import[0].version) == (11, OPSET)

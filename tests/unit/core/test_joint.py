@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from handler.core import joint
 from handler.core.passes import Passes
-from handler.core.ranking import log_softmax
 from handler.core.types import JointFilling, JointSource, MaskedSequence, PreparedText
 from tests.support.doubles import FakeModel
 from tests.support.language import TINY, lexicon_of, plain_log_softmax, scattered, tiny_text, tiny_vocabulary, token_ids
@@ -27,8 +26,7 @@ def decode(
     """Fill a text; return the fillings and the passes, the first included."""
     [logits] = model.logits([text.sequence])
     passes = Passes(model, text, 128)
-    rows = dict(enumerate(log_softmax(logits)))
-    found = joint.decode(text, tiny_vocabulary(), LEXICON if lexicon else None, rows, passes, top_k=top_k, beam=beam)
+    found = joint.decode(text, tiny_vocabulary(), LEXICON if lexicon else None, logits, passes, top_k=top_k, beam=beam)
     assert passes.spent == len(model.sequences)
     return found, passes.spent
 

@@ -25,6 +25,11 @@ LOGITS = arrays.arrays(
 ALLOWED = arrays.arrays(np.bool_, SIZE)
 
 
+def bans(allowed: BoolArray) -> FloatArray:
+    """Return what is added to the logits: minus infinity where a token may not be offered."""
+    return np.where(allowed, 0, -np.inf).astype(np.float32)
+
+
 def reference_softmax(logits: FloatArray) -> list[float]:
     """Return the softmax in float64."""
     exponentials = np.exp(logits.astype(np.float64) - float(logits.max()))
@@ -52,14 +57,25 @@ def test_best_orders_the_allowed_by_score_and_then_by_id(logits: FloatArray, all
     offered = [token_id for token_id in range(SIZE) if allowed[token_id]]
     expected = sorted(offered, key=lambda token_id: (-logits[token_id], token_id))[:top_k]
 
-    assert expected == [entry.token_ids[0] for entry in ranking.best(logits, allowed, top_k)]
+    assert expected == [entry.token_ids[0] for entry in ranking.best(logits, bans(allowed), top_k)]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(500, 5000), st.floats(0, 1), st.integers(1, 600))
+def test_best_orders_large_vocabularies_the_same_way(seed: int, size: int, share: float, top_k: int) -> None:
+    """However many ties there are and however much is banned, where the vocabulary is looked at in groups as well."""
+    rng = np.random.default_rng(seed)
+    logits = rng.integers(-size // 4, size // 4, size).astype(np.float32)
+    allowed = rng.random(size) < share
+    expected = sorted(np.flatnonzero(allowed).tolist(), key=lambda token_id: (-logits[token_id], token_id))[:top_k]
+
+    assert expected == [entry.token_ids[0] for entry in ranking.best(logits, bans(allowed), top_k)]
 
 
 @given(LOGITS, ALLOWED)
 def test_best_scores_over_the_whole_vocabulary(logits: FloatArray, allowed: BoolArray) -> None:
     """A ban takes a token out of the ranking, not out of the sum."""
     expected = reference_softmax(logits)
-    for entry in ranking.best(logits, allowed, SIZE):
+    for entry in ranking.best(logits, bans(allowed), SIZE):
         assert entry.score == pytest.approx(expected[entry.token_ids[0]], rel=1e-5, abs=1e-38)
         assert entry.target_score is None
 
@@ -126,7 +142,7 @@ def test_ranking_refuses_numbers_that_are_not_finite(value: float, at: int) -> N
     logits[at] = value
 
     with pytest.raises(InferenceError):
-        ranking.best(logits, np.ones(4, dtype=np.bool_), 1)
+        ranking.best(logits, np.zeros(4, dtype=np.float32), 1)
     with pytest.raises(InferenceError):
         among(logits, [1], 1)
 

@@ -65,6 +65,8 @@ def test_allowed_offers_a_piece_only_after_letters_of_its_kind(piece: str, after
     vocabulary = Vocabulary([piece], frozenset())
 
     assert [after] == [neighbour for neighbour in Neighbour if vocabulary.allowed(neighbour)[0]]
+    assert [after] == [neighbour for neighbour in Neighbour if vocabulary.bans(neighbour)[0] == 0]
+    assert {0.0, -np.inf} == {float(vocabulary.bans(neighbour)[0]) for neighbour in Neighbour}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_an_english_vocabulary_is_prepared_ranked_and_spliced_by_the_same_rules(
         [-wanted.index(token) if token in wanted else -99 for token in tokens], dtype=np.float32
     )  # (vocab,)
 
-    best = ranking.best(logits, vocabulary.allowed(prepared.neighbours[0]), 3)
+    best = ranking.best(logits, vocabulary.bans(prepared.neighbours[0]), 3)
     filled = [splice(text, prepared.masks[0], vocabulary.surface(entry.token_ids[0])) for entry in best]
 
     assert tokens.index("[MASK]") == prepared.sequence.ids[prepared.sequence.mask_positions[0]]
