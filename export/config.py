@@ -26,10 +26,11 @@ PROFILES: Final[tuple[Profile, ...]] = ("portable", "fast", "fp32")
 # Products whose activations share one scale in a run, by the ends of their names: the least sensitive to it.
 BY_RUN: Final[Mapping[Profile, tuple[str, ...]]] = {
     "portable": (".attention_output",),
-    "fast": (".attention_output", ".query_key_value"),
+    "fast": (".attention_output", ".query_key_value", ".up"),
     "fp32": (),
 }
-CHOSEN_ROWS: Final = ".attention_output"  # the one of them that in the last layer reads the asked rows only
+_CHOSEN_ROWS: Final = (".attention_output", ".up")  # of them those that in the last layer read the asked rows only
+_IN_COLUMNS: Final = ".query_key_value"  # and the one that is written as three products then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,13 +141,19 @@ def wanted_nodes(architecture: Architecture, profile: Profile, kept_float: Seque
     if profile == "fp32":
         return fusions | {"MatMul": products + 1, "Gemm": 1}
     transform = TRANSFORM in kept_float
-    by_run = len(BY_RUN[profile]) * layers - sum(name.endswith(BY_RUN[profile]) for name in kept_float)
-    last = architecture.layer_name(layers - 1) + CHOSEN_ROWS
-    by_run -= last not in kept_float  # it reads rows that were asked for (export.products.TensorProducts)
+    by_run = 0
+    for end in set(BY_RUN[profile]) & set(_CHOSEN_ROWS):
+        by_run += layers - sum(name.endswith(end) for name in kept_float)
+        # In the last layer they are by row (export.products.TensorProducts).
+        by_run -= architecture.layer_name(layers - 1) + end not in kept_float
+    in_columns = 0
+    if _IN_COLUMNS in BY_RUN[profile]:
+        in_columns = layers - sum(name.endswith(_IN_COLUMNS) for name in kept_float)
     return fusions | {
         "MatMul": len(kept_float),
         "Gemm": 0,
-        "MatMulIntegerToFloat": products - by_run - (len(kept_float) - transform),
+        "MatMulIntegerToFloat": products - by_run + 2 * in_columns - (len(kept_float) - transform),
+        "DynamicQuantizeLinear": in_columns,
         "DynamicQuantizeMatMul": by_run,
         "MatMulNBits": 2 - transform,
         "GatherBlockQuantized": 1,

@@ -18,11 +18,13 @@ from onnx import TensorProto
 from export.architecture import Architecture
 from export.folding import fold_biases
 from export.graph import MICROSOFT, GraphBuilder
-from export.products import FloatProducts, Operand, Products, quantize_blocks, write_block_product
+from export.products import FloatProducts, Operand, Products, TensorProducts, quantize_blocks, write_block_product
 from export.weights import Dense, Layer, Norm, Weights
 
 INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids", "mask_positions")
 OUTPUT: Final = "logits"
+
+_PARTS: Final = ("query", "key", "value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,27 +166,28 @@ class _Network:
         return Operand(value=self.graph.node("Gather", [x.value, INPUTS[3]], name, axis=1), rows="masks")
 
     def _attention(self, x: Operand, layer: Layer, step: str, *, chosen: bool) -> str:
-        graph, single = self.graph, self.layout.single
-        right = layer.query_key_value
-        together = self._product(x, right, f"{step}.query_key_value", bias=not single)
-        parts = graph.nodes(
-            "Split",
-            [together],
-            [f"{step}.{part}" for part in ("query", "key", "value")],
-            name=f"{step}.split",
-            axis=-1,
-            num_outputs=3,
-        )
-        if not single:
-            return self._plain_attention(parts, step)
-        query, key, value = parts
+        query, key, value = self._query_key_value(x, layer.query_key_value, step)
+        if not self.layout.single:
+            return self._plain_attention([query, key, value], step)
         if chosen:
-            query = graph.node("Gather", [query, INPUTS[3]], f"{step}.chosen_query", axis=1)
-        bias = graph.constant(f"{right.name}.query_bias", right.bias[: self.facts.hidden])
-        query = graph.node("Add", [query, bias], f"{step}.biased_query")
+            query = self.graph.node("Gather", [query, INPUTS[3]], f"{step}.chosen_query", axis=1)
         heads = self.facts.heads
-        parts = [query, key, value]
-        return graph.node("Attention", parts, f"{step}.context", q_num_heads=heads, kv_num_heads=heads)
+        operands = [query, key, value]
+        return self.graph.node("Attention", operands, f"{step}.context", q_num_heads=heads, kv_num_heads=heads)
+
+    def _query_key_value(self, x: Operand, right: Dense, step: str) -> list[str]:
+        graph, single, products = self.graph, self.layout.single, self.layout.products_of(right)
+        names = [f"{step}.{part}" for part in _PARTS]
+        if single and isinstance(products, TensorProducts):
+            products.write_columns(graph, x, right, right.columns(*_PARTS), names)
+            return names
+        together = self._product(x, right, f"{step}.query_key_value", bias=not single)
+        split = [f"{step}.unbiased_query", *names[1:]] if single else names
+        graph.nodes("Split", [together], split, name=f"{step}.split", axis=-1, num_outputs=3)
+        if single:
+            query = right.columns(*_PARTS)[0]  # the only one with a bias (export.folding)
+            graph.node("Add", [split[0], graph.constant(f"{query.name}.bias", query.bias)], names[0])
+        return names
 
     def _plain_attention(self, parts: list[str], step: str) -> str:
         graph, heads = self.graph, self.facts.heads

@@ -11,7 +11,7 @@ beyond a few rows, half as fast.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -28,6 +28,10 @@ ALL_TOKENS: Final = "tokens"
 
 _SMALLEST_SCALE: Final = 1e-12  # for a row or column of zeros: anything but 0, which would divide by it
 _MIDDLE: Final = 128  # what stands for 0 among unsigned bytes
+
+# How much of the difficulty moves from the activations to the matrix: SmoothQuant's alpha. Scales by row do not mind
+# whether it is 0.5 or 0.7; one scale in a run wants more (measured on tiankong-v2, export/README.md).
+_SMOOTHING: Final = 0.7
 
 # The least value of erf GELU is -0.16997, that of its tanh form -0.17004.
 _GELU_FLOOR: Final = 0.1701
@@ -85,9 +89,8 @@ class RowProducts:
 
     Args:
         saturating: whether the matrix may use all 8 bits, with other answers on processors without VNNI.
-        spreads: root mean squares (inputs,) of what enters a product, by the name of its constant side. Units with a
-            large spread are made smaller before the rounding and their rows of the matrix larger, as in SmoothQuant
-            (Xiao et al. 2022, equation 4 with alpha = 0.5, spreads in place of maxima).
+        spreads: root mean squares (inputs,) of what enters a product, by the name of its constant side: where they are
+            known, it is smoothed (smoothing_factors).
     """
 
     saturating: bool = False
@@ -95,12 +98,7 @@ class RowProducts:
 
     def write(self, graph: GraphBuilder, left: Operand, right: Dense, name: str, *, bias: bool) -> str:
         """See Products."""
-        matrix = right.weight
-        x = left.value
-        if right.name in self.spreads:
-            factors = smoothing_factors(self.spreads[right.name], matrix)
-            matrix = matrix * factors[:, None]
-            x = graph.node("Mul", [x, graph.constant(f"{right.name}.smoothing", 1 / factors)], f"{name}.smoothed")
+        x, matrix = _smoothed(graph, left, right, self.spreads, name)
         quantized, columns = quantize_columns(matrix, pairs=not self.saturating)
         if left.activation is None:
             scales, zero = self._symmetric(graph, x, name), _MIDDLE
@@ -151,26 +149,67 @@ class RowProducts:
         return graph.node("QuantizeLinear", [left.value, scales, zeros], f"{name}.rows", axis=-1, block_size=width)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TensorProducts:
     """Integers with one scale for the whole left side, by onnxruntime's DynamicQuantizeMatMul.
 
     The fewest nodes; but the numbers of a row then depend on all rows of the run. Where these are not all tokens of the
     text but some that were asked for, scales are by row: an answer must not depend on what else was asked.
+
+    Args:
+        spreads: as for RowProducts.
     """
+
+    spreads: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def write(self, graph: GraphBuilder, left: Operand, right: Dense, name: str, *, bias: bool) -> str:
         """See Products."""
         if left.rows != ALL_TOKENS:
-            return RowProducts().write(graph, left, right, name, bias=bias)
-        quantized, scales = quantize_columns(right.weight, pairs=True)
+            return RowProducts(spreads=self.spreads).write(graph, left, right, name, bias=bias)
+        x, matrix = _smoothed(graph, left, right, self.spreads, name)
+        quantized, scales = quantize_columns(matrix, pairs=True)
         operands = [
-            left.value,
+            x,
             graph.constant(f"{right.name}.weight", quantized),
             graph.constant(f"{right.name}.scales", scales),
             "",
             graph.constant(f"{right.name}.bias", right.bias) if bias else "",
         ]
         return graph.node("DynamicQuantizeMatMul", operands[: 5 if bias else 3], name, domain=MICROSOFT)
+
+    def write_columns(
+        self, graph: GraphBuilder, left: Operand, right: Dense, columns: Sequence[Dense], names: Sequence[str]
+    ) -> None:
+        """Write the same as several products of some columns each, with their biases; the left side is rounded once.
+
+        Splitting one result instead copies it on one thread: from 32 tokens on, that takes longer than more products.
+
+        Args:
+            graph: takes the nodes.
+            left: (tokens, inputs), all of them.
+            right: the whole constant side.
+            columns: its parts, under names of their own; a bias of zeros is left out.
+            names: of the results.
+        """
+        assert left.rows == ALL_TOKENS
+        x, matrix = _smoothed(graph, left, right, self.spreads, names[0])
+        rounded = [f"{names[0]}.{part}" for part in ("rows", "scale", "zero")]
+        graph.nodes("DynamicQuantizeLinear", [x], rounded, name=f"{names[0]}.rounded")
+        quantized, scales = quantize_columns(matrix, pairs=True)
+        end = 0
+        for part, name in zip(columns, names, strict=True):
+            start, end = end, end + len(part.bias)
+            operands = [
+                rounded[0],
+                graph.constant(f"{part.name}.weight", quantized[:, start:end]),
+                rounded[1],
+                graph.constant(f"{part.name}.scales", scales[start:end]),
+                rounded[2],
+                graph.constant("weight_zero", np.zeros((), np.int8)),
+            ]
+            if part.bias.any():
+                operands.append(graph.constant(f"{part.name}.bias", part.bias))
+            graph.node("MatMulIntegerToFloat", operands, name, domain=MICROSOFT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +308,9 @@ def quantize_blocks(rows: FloatArray, block: int) -> tuple[ByteArray, FloatArray
 def smoothing_factors(spread: FloatArray, matrix: FloatArray) -> FloatArray:
     """By how much to shrink each unit before a product, and grow its row of the matrix.
 
+    Units with a large spread are made smaller before the rounding, as in SmoothQuant (Xiao et al. 2022, equation 4,
+    with spreads in place of maxima).
+
     Args:
         spread: root mean square of each unit (units,).
         matrix: (units, outputs).
@@ -278,8 +320,19 @@ def smoothing_factors(spread: FloatArray, matrix: FloatArray) -> FloatArray:
     """
     spread = np.maximum(spread, 1e-5)
     weight = np.maximum(np.abs(matrix).max(axis=1), 1e-5)
-    factors = np.sqrt(spread / weight)
+    factors = spread**_SMOOTHING / weight ** (1 - _SMOOTHING)
     return np.asarray(factors / np.exp(np.log(factors).mean()), np.float32)
+
+
+def _smoothed(
+    graph: GraphBuilder, left: Operand, right: Dense, spreads: Mapping[str, FloatArray], name: str
+) -> tuple[str, FloatArray]:
+    """Return both sides of a product, smoothed where the spread of the left one is known."""
+    if right.name not in spreads:
+        return left.value, right.weight
+    factors = smoothing_factors(spreads[right.name], right.weight)
+    x = graph.node("Mul", [left.value, graph.constant(f"{right.name}.smoothing", 1 / factors)], f"{name}.smoothed")
+    return x, right.weight * factors[:, None]
 
 
 def _add_bias(graph: GraphBuilder, product: str, right: Dense, name: str) -> str:

@@ -85,7 +85,7 @@ def int8_layout(
     """Decide how each product is written; the reasons and figures are in export/README.md."""
     exceptions: dict[str, Products] = {TRANSFORM: BlockProducts(block=_TRANSFORM_BLOCK)}
     by_run = BY_RUN[config.profile]
-    exceptions |= {name: TensorProducts() for name in product_nodes(weights) if name.endswith(by_run)}
+    exceptions |= {name: TensorProducts(spreads=spreads) for name in product_nodes(weights) if name.endswith(by_run)}
     exceptions |= {name: FloatProducts() for name in config.keep_float}
     return Layout(
         single=True,

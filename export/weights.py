@@ -23,6 +23,15 @@ class Dense:
     weight: FloatArray  # (inputs, outputs)
     bias: FloatArray  # (outputs,)
 
+    def columns(self, *parts: str) -> list[Dense]:
+        """Return the products that stand side by side in this one, each with its share of the outputs."""
+        weights = np.split(self.weight, len(parts), axis=1)
+        biases = np.split(self.bias, len(parts))
+        return [
+            Dense(name=f"{self.name}.{part}", weight=weight, bias=bias)
+            for part, weight, bias in zip(parts, weights, biases, strict=True)
+        ]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Norm:

@@ -70,6 +70,11 @@ class CacheChain:
         self._admit_after = admit_after
         self._sights = SightCounter()
 
+    @property
+    def keeps(self) -> bool:
+        """Whether there is any cache: without one, no payload need be written."""
+        return self._local is not None or self._shared is not None
+
     def lookup(self, keys: Sequence[str]) -> Lookup:
         """Ask for the payloads of these keys, each key once."""
         sights = {key: self._sights.see(key) for key in keys} if self._shared else {}

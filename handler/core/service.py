@@ -125,6 +125,7 @@ class Service:
                     {
                         key: CacheEntry(payload=operation.dump(value), passes=passes)
                         for key, (value, passes) in computed.items()
+                        if self._cache.keeps
                     }
                 )
             with self._timed(timing, "decode_ms"):

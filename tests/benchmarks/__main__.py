@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         }
         if options.checkpoint:
             say("agreement with fp32 …")
-            results["agreement"] = agreement(options.checkpoint, 1000, contenders)
+            results["agreement"] = agreement(options.checkpoint, 3000, contenders)
     return results
 
 

@@ -41,6 +41,9 @@ class Contender:
 
 
 DIRECT: Final = Contender(label="Tiankong, direct event", job="direct_event", serves="artifact", ours=True, int8=True)
+FAST: Final = Contender(
+    label="Tiankong, direct event, fast profile", job="direct_event", serves="fast", ours=True, int8=True
+)
 HTTP: Final = Contender(label="Tiankong, HTTP event", job="http_event", serves="artifact", ours=True)
 SESSION: Final = Contender(label="Tiankong, session alone", job="session", serves="artifact", ours=True, whole=False)
 IMPORTS: Final = Contender(label="bare imports", job="imports", serves="artifact", ours=True, whole=False)
@@ -59,7 +62,7 @@ OPENVINO_DYNAMIC: Final = Contender(
     label="OpenVINO int8 weights, dynamic", job="openvino_dynamic", serves="openvino", int8=True
 )
 ALL: Final = (
-    *(DIRECT, HTTP, SESSION, REFERENCE, TORCH, TORCH_BF16),
+    *(DIRECT, FAST, HTTP, SESSION, REFERENCE, TORCH, TORCH_BF16),
     *(OPTIMUM, OPENVINO, OPENVINO_INT8, OPENVINO_DYNAMIC),
 )
 QUICK: Final = (DIRECT, HTTP, SESSION, REFERENCE, OPTIMUM, OPENVINO_INT8)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from export.config import Profile
 from export.evaluation.sentences import CALIBRATION
 from tests.benchmarks.checkpoints import write
 from tests.benchmarks.contenders import PEERS_PYTHON, ROOT
@@ -37,13 +38,15 @@ def folders(size: str, checkpoint: Path | None = None) -> Mapping[str, Path]:
     if not PEERS_PYTHON.exists():
         raise NotPreparedError("the peers are not installed: run `make bench`, or `make build/bench-venv/ready`")
     home = HOME / size
+    sources = ROOT / "export"
     if checkpoint is None:
         checkpoint = _made(home / "checkpoint", lambda out: write(out, size))
-        artifact = _made(home / "artifact", lambda out: _export(checkpoint, out), after=ROOT / "export")
+        artifact = _made(home / "artifact", lambda out: _export(checkpoint, out, "portable"), after=sources)
     else:
         artifact = _ARTIFACT
+    fast = _made(home / "fast", lambda out: _export(checkpoint, out, "fast"), after=sources)
     peers = _made(home / "peers", lambda out: _peers(checkpoint, out))
-    return {"artifact": artifact, "checkpoint": checkpoint} | {
+    return {"artifact": artifact, "fast": fast, "checkpoint": checkpoint} | {
         name: peers / name for name in ("traced", "optimum", "openvino")
     }
 
@@ -62,8 +65,8 @@ def _made(folder: Path, make: Callable[[Path], None], *, after: Path | None = No
     return folder
 
 
-def _export(checkpoint: Path, out: Path) -> None:
-    command = [sys.executable, "-m", "export", str(checkpoint), "--out", str(out), "--unproved"]
+def _export(checkpoint: Path, out: Path, profile: Profile) -> None:
+    command = [sys.executable, "-m", "export", str(checkpoint), "--out", str(out), "--profile", profile, "--unproved"]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 

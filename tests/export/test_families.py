@@ -127,12 +127,18 @@ def test_export_twice_gives_the_same_bytes(checkpoint: Callable[[str], Path], tm
     assert manifest_of(tmp_path / "one")["quantization"]["profile"] == profile
 
 
-def test_logits_of_a_blank_do_not_depend_on_the_other_blanks_asked(workspace: Workspaces) -> None:
+@pytest.mark.parametrize("profile", ["portable", "fast"])
+@pytest.mark.parametrize("family", ["bert", "albert"])
+def test_logits_of_a_blank_do_not_depend_on_the_other_blanks_asked(
+    checkpoint: Callable[[str], Path], tmp_path: Path, family: str, profile: Any
+) -> None:
     """A position has the numbers that it has alone: no scale is found over the asked rows."""
     from export.session import open_session
 
-    _, out = workspace("bert")
-    session = open_session(out / "model.onnx", threads=1)
+    (tmp_path / "work").mkdir()
+    config = ExportConfig(source=str(checkpoint(family)), profile=profile, proved=False)
+    run_pipeline(tmp_path / "work", tmp_path / "out", config, lambda line: None)
+    session = open_session(tmp_path / "out" / "model.onnx", threads=1)
     ids = np.random.default_rng(3).integers(6, 200, (1, 30))
     positions = np.array([1, 29, 12, 12, 7])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,11 @@ def run(
     """Write a graph with this one product and run it."""
     graph = GraphBuilder()
     products.write(graph, Operand(value="rows", activation=activation), right, "result", bias=True)
+    return answer(tmp_path, graph, right, rows)
+
+
+def answer(tmp_path: Path, graph: GraphBuilder, right: Dense, rows: FloatArray) -> FloatArray:
+    """Run a graph from rows to result."""
     model = graph.model("result", ["count", right.weight.shape[1]])
     model.graph.input.append(onnx.helper.make_tensor_value_info("rows", onnx.TensorProto.FLOAT, ["count", INPUTS]))
     save_model(model, tmp_path / "product.onnx")
@@ -116,6 +122,31 @@ def test_tensor_product_depends_on_other_rows(tmp_path: Path) -> None:
     together = run(tmp_path, TensorProducts(), right, rows)
 
     assert np.abs(together[0] - run(tmp_path, TensorProducts(), right, rows[[0]])[0]).max() > 1e-4
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_tensor_product_in_columns_is_the_whole_one(tmp_path: Path, smoothed: bool) -> None:
+    """Columns side by side, with the same rounded rows; one of them without a bias."""
+    whole = dense()
+    right = replace(whole, bias=np.concatenate([whole.bias[: OUTPUTS // 2], np.zeros(OUTPUTS // 2, np.float32)]))
+    products = TensorProducts(spreads={"right": np.linspace(0.1, 9, INPUTS).astype(np.float32)} if smoothed else {})
+    graph = GraphBuilder()
+    products.write_columns(graph, Operand(value="rows"), right, right.columns("left", "right"), ["first", "second"])
+    graph.node("Concat", ["first", "second"], "result", axis=-1)
+
+    together = answer(tmp_path, graph, right, activations())
+
+    np.testing.assert_allclose(together, run(tmp_path, products, right, activations()), rtol=1e-5, atol=1e-5)
+
+
+def test_products_of_asked_rows_have_scales_by_row(tmp_path: Path) -> None:
+    """Bit for bit what the others write: what else was asked changes nothing."""
+    right, graph = dense(), GraphBuilder()
+    TensorProducts().write(graph, Operand(value="rows", rows="masks"), right, "result", bias=True)
+
+    asked = answer(tmp_path, graph, right, activations())
+
+    np.testing.assert_array_equal(asked, run(tmp_path, RowProducts(), right, activations()))
 
 
 def test_smoothing_does_not_change_the_product_and_helps_against_outliers(tmp_path: Path) -> None:
