@@ -29,8 +29,7 @@ BY_RUN: Final[Mapping[Profile, tuple[str, ...]]] = {
     "fast": (".attention_output", ".query_key_value", ".up"),
     "fp32": (),
 }
-_CHOSEN_ROWS: Final = (".attention_output", ".up")  # of them those that in the last layer read the asked rows only
-_IN_COLUMNS: Final = ".query_key_value"  # and the one that is written as three products then
+_IN_COLUMNS: Final = ".query_key_value"  # of them the one that is written as three products then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,14 +140,11 @@ def wanted_nodes(architecture: Architecture, profile: Profile, kept_float: Seque
     if profile == "fp32":
         return fusions | {"MatMul": products + 1, "Gemm": 1}
     transform = TRANSFORM in kept_float
-    by_run = 0
-    for end in set(BY_RUN[profile]) & set(_CHOSEN_ROWS):
-        by_run += layers - sum(name.endswith(end) for name in kept_float)
-        # In the last layer they are by row (export.products.TensorProducts).
-        by_run -= architecture.layer_name(layers - 1) + end not in kept_float
-    in_columns = 0
-    if _IN_COLUMNS in BY_RUN[profile]:
-        in_columns = layers - sum(name.endswith(_IN_COLUMNS) for name in kept_float)
+    last = architecture.layer_name(layers - 1)
+    left = {end: layers - sum(name.endswith(end) for name in kept_float) for end in BY_RUN[profile]}
+    in_columns = left.pop(_IN_COLUMNS, 0)
+    # The others read only the rows that were asked for in the last layer, where they are by row (RunProducts).
+    by_run = sum(number - (last + end not in kept_float) for end, number in left.items())
     return fusions | {
         "MatMul": len(kept_float),
         "Gemm": 0,

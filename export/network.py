@@ -18,7 +18,8 @@ from onnx import TensorProto
 from export.architecture import Architecture
 from export.folding import fold_biases
 from export.graph import MICROSOFT, GraphBuilder
-from export.products import FloatProducts, Operand, Products, TensorProducts, quantize_blocks, write_block_product
+from export.products import FloatProducts, Operand, Products, write_block_product
+from export.rounding import quantize_blocks
 from export.weights import Dense, Layer, Norm, Weights
 
 INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids", "mask_positions")
@@ -166,7 +167,9 @@ class _Network:
         return Operand(value=self.graph.node("Gather", [x.value, INPUTS[3]], name, axis=1), rows="masks")
 
     def _attention(self, x: Operand, layer: Layer, step: str, *, chosen: bool) -> str:
-        query, key, value = self._query_key_value(x, layer.query_key_value, step)
+        right = layer.query_key_value
+        products = self.layout.products_of(right)
+        query, key, value = products.write_columns(self.graph, x, right, f"{step}.query_key_value", _PARTS)
         if not self.layout.single:
             return self._plain_attention([query, key, value], step)
         if chosen:
@@ -174,20 +177,6 @@ class _Network:
         heads = self.facts.heads
         operands = [query, key, value]
         return self.graph.node("Attention", operands, f"{step}.context", q_num_heads=heads, kv_num_heads=heads)
-
-    def _query_key_value(self, x: Operand, right: Dense, step: str) -> list[str]:
-        graph, single, products = self.graph, self.layout.single, self.layout.products_of(right)
-        names = [f"{step}.{part}" for part in _PARTS]
-        if single and isinstance(products, TensorProducts):
-            products.write_columns(graph, x, right, right.columns(*_PARTS), names)
-            return names
-        together = self._product(x, right, f"{step}.query_key_value", bias=not single)
-        split = [f"{step}.unbiased_query", *names[1:]] if single else names
-        graph.nodes("Split", [together], split, name=f"{step}.split", axis=-1, num_outputs=3)
-        if single:
-            query = right.columns(*_PARTS)[0]  # the only one with a bias (export.folding)
-            graph.node("Add", [split[0], graph.constant(f"{query.name}.bias", query.bias)], names[0])
-        return names
 
     def _plain_attention(self, parts: list[str], step: str) -> str:
         graph, heads = self.graph, self.facts.heads

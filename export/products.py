@@ -1,8 +1,10 @@
-"""Ways to write a product with a constant matrix: in fp32, in int8 by rows, and in int8 by blocks.
+"""Ways to write a product with a constant matrix: in fp32, and in int8 by rows, by run or by blocks.
 
 Integers by rows: the matrix has one scale for each output, the activations one for each row (token), found at run time.
 A row's numbers then depend on that row alone, and one row with a large value does not cost the others their precision,
-as it does with onnxruntime's DynamicQuantizeLinear (one scale for the whole tensor). The sum itself is exact.
+as it does where the whole run has one scale. The sum itself is exact.
+
+Integers by run: onnxruntime's DynamicQuantizeMatMul; one scale for all rows. The fewest nodes.
 
 Integers by blocks: onnxruntime's MatMulNBits; a scale for every few inputs of matrix and row. The most precise and,
 beyond a few rows, half as fast.
@@ -16,22 +18,13 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from export.graph import MICROSOFT, GraphBuilder
+from export.rounding import MIDDLE, SMALLEST_SCALE, quantize_blocks, quantize_columns, smoothing_factors
 from export.weights import Dense
 from handler.core.types import FloatArray
 
-ByteArray = npt.NDArray[np.uint8]
-
 ALL_TOKENS: Final = "tokens"
-
-_SMALLEST_SCALE: Final = 1e-12  # for a row or column of zeros: anything but 0, which would divide by it
-_MIDDLE: Final = 128  # what stands for 0 among unsigned bytes
-
-# How much of the difficulty moves from the activations to the matrix: SmoothQuant's alpha. Scales by row do not mind
-# whether it is 0.5 or 0.7; one scale in a run wants more (measured on tiankong-v2, export/README.md).
-_SMOOTHING: Final = 0.7
 
 # The least value of erf GELU is -0.16997, that of its tanh form -0.17004.
 _GELU_FLOOR: Final = 0.1701
@@ -44,7 +37,7 @@ _GELU_LEVELS: Final = 20
 class Operand:
     """The left side of a product: the value's name in the graph, and what is known about it."""
 
-    value: str  # (rows, inputs)
+    value: str  # (..., inputs); what comes before the last axis counts as rows
     activation: str | None = None  # the activation that it comes from
     rows: str = ALL_TOKENS  # what its rows are: values that have the same rows say the same word
 
@@ -57,18 +50,46 @@ class Products(Protocol):
 
         Args:
             graph: takes the nodes.
-            left: (rows, inputs).
+            left: (..., inputs).
             right: the constant side; its arrays are kept under its own name, so that layers can share them.
             name: of the resulting value, unique in the graph.
             bias: whether to add it here; a fused activation or attention adds it itself.
 
         Returns:
-            The name of the result, (rows, outputs).
+            The name of the result, (..., outputs).
         """
         ...
 
+    def write_columns(
+        self, graph: GraphBuilder, left: Operand, right: Dense, name: str, parts: Sequence[str]
+    ) -> list[str]:
+        """Write the same, with its biases, as a result for each of equal parts of the columns.
 
-class FloatProducts:
+        Args:
+            graph: takes the nodes.
+            left: (..., inputs).
+            right: the constant side; a part of its bias that is all zeros is left out.
+            name: of the whole, with a prefix that ends in a full stop.
+            parts: what the parts are called, after that prefix.
+
+        Returns:
+            The names of the results, (..., outputs / parts) each.
+        """
+        whole = self.write(graph, left, right, name, bias=False)
+        prefix = _prefix(name)
+        columns = right.columns(*parts)
+        biased = [bool(column.bias.any()) for column in columns]
+        split = [
+            f"{prefix}unbiased_{part}" if bias else prefix + part for part, bias in zip(parts, biased, strict=True)
+        ]
+        graph.nodes("Split", [whole], split, name=f"{prefix}split", axis=-1, num_outputs=len(parts))
+        for column, value, part, bias in zip(columns, split, parts, biased, strict=True):
+            if bias:
+                _add_bias(graph, value, column, prefix + part)
+        return [prefix + part for part in parts]
+
+
+class FloatProducts(Products):
     """Plain fp32."""
 
     def write(self, graph: GraphBuilder, left: Operand, right: Dense, name: str, *, bias: bool) -> str:
@@ -79,7 +100,7 @@ class FloatProducts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowProducts:
+class RowProducts(Products):
     """Integers by rows.
 
     The matrix is kept in signed bytes, which AMX and VNNI multiply fastest by the unsigned bytes of the rows.
@@ -101,7 +122,7 @@ class RowProducts:
         x, matrix = _smoothed(graph, left, right, self.spreads, name)
         quantized, columns = quantize_columns(matrix, pairs=not self.saturating)
         if left.activation is None:
-            scales, zero = self._symmetric(graph, x, name), _MIDDLE
+            scales, zero = self._symmetric(graph, x, name), MIDDLE
         else:
             scales, zero = self._after_activation(graph, x, name, left.activation)
         single = graph.constant(f"row_zero.{zero}", np.array(zero, np.uint8))
@@ -132,7 +153,7 @@ class RowProducts:
         # Values have a floor close to zero: nearly all levels can go to the positive side. Zero keeps its own one;
         # without that, every near-zero unit is off by the same amount and the errors add up.
         floor, below = (0.0, 0) if activation == "relu" else (_GELU_FLOOR, _GELU_LEVELS)
-        least = max(floor / below if below else 0.0, _SMALLEST_SCALE)
+        least = max(floor / below if below else 0.0, SMALLEST_SCALE)
         levels = 255 - below
         largest = graph.node("ReduceMax", [x, _last_axis(graph)], f"{name}.largest")
         scales = graph.node("Mul", [largest, _scalar(graph, f"per_{levels}", 1 / levels)], f"{name}.unbounded_scales")
@@ -150,7 +171,7 @@ class RowProducts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TensorProducts:
+class RunProducts(Products):
     """Integers with one scale for the whole left side, by onnxruntime's DynamicQuantizeMatMul.
 
     The fewest nodes; but the numbers of a row then depend on all rows of the run. Where these are not all tokens of the
@@ -178,42 +199,39 @@ class TensorProducts:
         return graph.node("DynamicQuantizeMatMul", operands[: 5 if bias else 3], name, domain=MICROSOFT)
 
     def write_columns(
-        self, graph: GraphBuilder, left: Operand, right: Dense, columns: Sequence[Dense], names: Sequence[str]
-    ) -> None:
-        """Write the same as several products of some columns each, with their biases; the left side is rounded once.
+        self, graph: GraphBuilder, left: Operand, right: Dense, name: str, parts: Sequence[str]
+    ) -> list[str]:
+        """See Products; here as products of their own, over a left side that is rounded once.
 
-        Splitting one result instead copies it on one thread: from 32 tokens on, that takes longer than more products.
-
-        Args:
-            graph: takes the nodes.
-            left: (tokens, inputs), all of them.
-            right: the whole constant side.
-            columns: its parts, under names of their own; a bias of zeros is left out.
-            names: of the results.
+        To split one result copies it on one thread: from 32 tokens on, that takes longer than more products.
         """
-        assert left.rows == ALL_TOKENS
-        x, matrix = _smoothed(graph, left, right, self.spreads, names[0])
-        rounded = [f"{names[0]}.{part}" for part in ("rows", "scale", "zero")]
-        graph.nodes("DynamicQuantizeLinear", [x], rounded, name=f"{names[0]}.rounded")
+        if left.rows != ALL_TOKENS:
+            return RowProducts(spreads=self.spreads).write_columns(graph, left, right, name, parts)
+        prefix = _prefix(name)
+        x, matrix = _smoothed(graph, left, right, self.spreads, name)
+        rounded = [f"{name}.{part}" for part in ("rows", "scale", "zero")]
+        graph.nodes("DynamicQuantizeLinear", [x], rounded, name=f"{name}.rounded")
         quantized, scales = quantize_columns(matrix, pairs=True)
-        end = 0
-        for part, name in zip(columns, names, strict=True):
-            start, end = end, end + len(part.bias)
+        weight_zero = graph.constant("weight_zero", np.zeros((), np.int8))
+        columns = right.columns(*parts)
+        shares = zip(np.split(quantized, len(parts), axis=1), np.split(scales, len(parts)), strict=True)
+        for column, part, (weight, scale) in zip(columns, parts, shares, strict=True):
             operands = [
                 rounded[0],
-                graph.constant(f"{part.name}.weight", quantized[:, start:end]),
+                graph.constant(f"{column.name}.weight", weight),
                 rounded[1],
-                graph.constant(f"{part.name}.scales", scales[start:end]),
+                graph.constant(f"{column.name}.scales", scale),
                 rounded[2],
-                graph.constant("weight_zero", np.zeros((), np.int8)),
+                weight_zero,
             ]
-            if part.bias.any():
-                operands.append(graph.constant(f"{part.name}.bias", part.bias))
-            graph.node("MatMulIntegerToFloat", operands, name, domain=MICROSOFT)
+            if column.bias.any():
+                operands.append(graph.constant(f"{column.name}.bias", column.bias))
+            graph.node("MatMulIntegerToFloat", operands, prefix + part, domain=MICROSOFT)
+        return [prefix + part for part in parts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlockProducts:
+class BlockProducts(Products):
     """Integers by blocks.
 
     Args:
@@ -266,64 +284,6 @@ def write_block_product(
     )
 
 
-def quantize_columns(matrix: FloatArray, *, pairs: bool) -> tuple[npt.NDArray[np.int8], FloatArray]:
-    """Round a matrix to integers with one scale for each column.
-
-    Args:
-        matrix: (inputs, outputs).
-        pairs: whether to keep |a| + |b| <= 128 for inputs 2i and 2i + 1, so that 255 * (|a| + |b|) fits into 16 bits.
-
-    Returns:
-        The integers (inputs, outputs), and the scales (outputs,): matrix is close to integers * scales.
-    """
-    magnitudes = np.abs(matrix)
-    largest = magnitudes.max(axis=0)
-    if pairs:
-        even = magnitudes[: len(matrix) // 2 * 2]
-        largest = np.maximum(largest, (even[0::2] + even[1::2]).max(axis=0))
-    scales = np.maximum(largest / 127, _SMALLEST_SCALE).astype(np.float32)  # rounding may add one half to each of two
-    return np.clip(np.rint(matrix / scales), -127, 127).astype(np.int8), scales
-
-
-def quantize_blocks(rows: FloatArray, block: int) -> tuple[ByteArray, FloatArray]:
-    """Round the rows of a matrix to bytes around 128 with one scale for every ``block`` neighbours.
-
-    Args:
-        rows: (outputs, inputs); the last block is filled with zeros where the inputs do not fill it.
-        block: how many neighbours share a scale.
-
-    Returns:
-        The bytes (outputs, blocks, block), and the scales (outputs, blocks).
-    """
-    outputs, inputs = rows.shape
-    blocks = -(-inputs // block)
-    padded = np.zeros((outputs, blocks * block), np.float32)
-    padded[:, :inputs] = rows
-    split = padded.reshape(outputs, blocks, block)
-    scales = np.maximum(np.abs(split).max(axis=-1) / 127, _SMALLEST_SCALE).astype(np.float32)
-    integers = np.clip(np.rint(split / scales[..., None]), -127, 127).astype(np.int16) + _MIDDLE
-    return integers.astype(np.uint8), scales
-
-
-def smoothing_factors(spread: FloatArray, matrix: FloatArray) -> FloatArray:
-    """By how much to shrink each unit before a product, and grow its row of the matrix.
-
-    Units with a large spread are made smaller before the rounding, as in SmoothQuant (Xiao et al. 2022, equation 4,
-    with spreads in place of maxima).
-
-    Args:
-        spread: root mean square of each unit (units,).
-        matrix: (units, outputs).
-
-    Returns:
-        Positive factors (units,), whose geometric mean is 1.
-    """
-    spread = np.maximum(spread, 1e-5)
-    weight = np.maximum(np.abs(matrix).max(axis=1), 1e-5)
-    factors = spread**_SMOOTHING / weight ** (1 - _SMOOTHING)
-    return np.asarray(factors / np.exp(np.log(factors).mean()), np.float32)
-
-
 def _smoothed(
     graph: GraphBuilder, left: Operand, right: Dense, spreads: Mapping[str, FloatArray], name: str
 ) -> tuple[str, FloatArray]:
@@ -333,6 +293,10 @@ def _smoothed(
     factors = smoothing_factors(spreads[right.name], right.weight)
     x = graph.node("Mul", [left.value, graph.constant(f"{right.name}.smoothing", 1 / factors)], f"{name}.smoothed")
     return x, right.weight * factors[:, None]
+
+
+def _prefix(name: str) -> str:
+    return name[: name.rindex(".") + 1]
 
 
 def _add_bias(graph: GraphBuilder, product: str, right: Dense, name: str) -> str:

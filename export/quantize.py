@@ -20,7 +20,7 @@ from export.load import STAGE as LOAD
 from export.load import WEIGHTS_FILE
 from export.network import Layout, write_network
 from export.optimize import check_nodes
-from export.products import BlockProducts, FloatProducts, Products, RowProducts, TensorProducts
+from export.products import BlockProducts, FloatProducts, Products, RowProducts, RunProducts
 from export.vocabulary import TOKENIZER_FILE
 from export.weights import Weights, read_weights
 from export.workspace import whole_folder, write_facts
@@ -85,7 +85,7 @@ def int8_layout(
     """Decide how each product is written; the reasons and figures are in export/README.md."""
     exceptions: dict[str, Products] = {TRANSFORM: BlockProducts(block=_TRANSFORM_BLOCK)}
     by_run = BY_RUN[config.profile]
-    exceptions |= {name: TensorProducts(spreads=spreads) for name in product_nodes(weights) if name.endswith(by_run)}
+    exceptions |= {name: RunProducts(spreads=spreads) for name in product_nodes(weights) if name.endswith(by_run)}
     exceptions |= {name: FloatProducts() for name in config.keep_float}
     return Layout(
         single=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from handler.core.types import FloatArray
 
 Codes = npt.NDArray[np.uint32]
 Ids = npt.NDArray[np.int32]
+_Points = TypeVar("_Points", int, Codes)
 
 _DIGITS: Final = frozenset("0123456789")
 _SPREAD: Final = 0x9E3779B1  # a prime near 2**32 over the golden ratio (Knuth, TAOCP 6.4)
@@ -94,7 +95,7 @@ class Lexicon:
         self.longest = int(lengths.max(initial=0))
         pairs = np.zeros(1 << _PAIR_BITS, dtype=np.bool_)
         for shelf in self.shelves:
-            pairs[_pair_slots(shelf.codes[:-1], shelf.codes[1:])] = True
+            pairs[_pair_slot(shelf.codes[:-1], shelf.codes[1:])] = True
         self._pairs = pairs.tobytes()
 
     def __len__(self) -> int:
@@ -134,14 +135,10 @@ def parse(text: str) -> Phrases:
     )
 
 
-def _pair_slot(first: int, second: int) -> int:
-    return ((first * _SPREAD + second) * _SPREAD & 0xFFFFFFFF) >> (32 - _PAIR_BITS)
-
-
-def _pair_slots(first: Codes, second: Codes) -> Codes:
-    """Return the same for arrays of uint32, whose products keep 32 bits by themselves."""
-    spread = np.uint32(_SPREAD)
-    return ((first * spread + second) * spread) >> np.uint32(32 - _PAIR_BITS)
+def _pair_slot(first: _Points, second: _Points) -> _Points:
+    """Return where a pair of code points is noted; of arrays, whose products keep 32 bits by themselves, of each."""
+    # numpy's stubs do not know that a Python number takes the array's own type (NEP 50).
+    return ((first * _SPREAD + second) * _SPREAD & 0xFFFFFFFF) >> (32 - _PAIR_BITS)  # type: ignore[return-value]
 
 
 def _shelf(length: int, chosen: npt.NDArray[np.intp], content: Phrases, id_of_code: Ids) -> Shelf:

@@ -95,7 +95,7 @@ def mixed() -> dict[str, Any]:
 
 def agreement(checkpoint: Path, positions: int, contenders: Sequence[Contender]) -> dict[str, Any]:
     """Return the agreement of the int8 contenders with fp32 on the embedded model."""
-    served = prepare.folders(prepare.EMBEDDED, checkpoint)
+    served = prepare.folders(prepare.EMBEDDED, checkpoint, fast=True)
     return measure.agreement([each for each in contenders if each.int8], served, positions)
 
 
@@ -105,10 +105,10 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     contenders, lengths = (QUICK, _QUICK_LENGTHS) if quick else (ALL, _LENGTHS)
     rounds = options.rounds or (5 if quick else 10)
     say("preparing checkpoints, artifacts and what the peers serve (minutes, once) …")
-    networks = {_NETWORK: prepare.folders(_NETWORK)}
+    networks = {_NETWORK: prepare.folders(_NETWORK, fast=not quick)}
     if not quick:
-        networks["albert-tiny"] = prepare.folders("albert-tiny")
-    networks[prepare.EMBEDDED] = prepare.folders(prepare.EMBEDDED, options.checkpoint)
+        networks["albert-tiny"] = prepare.folders("albert-tiny", fast=True)
+    networks[prepare.EMBEDDED] = prepare.folders(prepare.EMBEDDED, options.checkpoint, fast=not quick)
     results: dict[str, Any] = {"machine": machine.facts(), "warm": {}, "cold": {}, "memory": {}}
     by_threads: dict[int, measure.Times] = {}
     for network, folders in networks.items():

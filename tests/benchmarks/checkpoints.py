@@ -48,7 +48,12 @@ def write(folder: Path, size: str) -> None:
     torch.manual_seed(_SEED)
     family = "Albert" if size.startswith("albert") else "Bert"
     config = getattr(transformers, f"{family}Config")(vocab_size=len(tokens), pad_token_id=0, **SIZES[size])
-    getattr(transformers, f"{family}ForMaskedLM")(config).save_pretrained(folder)
+    model = getattr(transformers, f"{family}ForMaskedLM")(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim == 1:  # biases of zeros would be left out, unlike those of a trained network
+                parameter += torch.randn_like(parameter) * 0.02
+    model.save_pretrained(folder)
     (folder / "vocab.txt").write_text("".join(f"{token}\n" for token in tokens), encoding="utf-8")
     described = {"tokenizer_class": "BertTokenizer", "do_lower_case": True}
     (folder / "tokenizer_config.json").write_text(json.dumps(described), encoding="utf-8")

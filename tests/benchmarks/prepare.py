@@ -23,12 +23,13 @@ class NotPreparedError(RuntimeError):
     """Something that the benchmark needs is not installed."""
 
 
-def folders(size: str, checkpoint: Path | None = None) -> Mapping[str, Path]:
+def folders(size: str, checkpoint: Path | None = None, *, fast: bool = False) -> Mapping[str, Path]:
     """Return the folders of one network, by way of serving; whatever is missing is made.
 
     Args:
         size: a published size, or ``embedded`` for the model in this repository.
         checkpoint: of the embedded model, in fp32; only its artifact is in the repository.
+        fast: whether to export the fast profile as well.
 
     Raises:
         NotPreparedError: the peers' environment is not there.
@@ -44,11 +45,11 @@ def folders(size: str, checkpoint: Path | None = None) -> Mapping[str, Path]:
         artifact = _made(home / "artifact", lambda out: _export(checkpoint, out, "portable"), after=sources)
     else:
         artifact = _ARTIFACT
-    fast = _made(home / "fast", lambda out: _export(checkpoint, out, "fast"), after=sources)
+    found = {"artifact": artifact, "checkpoint": checkpoint}
+    if fast:
+        found["fast"] = _made(home / "fast", lambda out: _export(checkpoint, out, "fast"), after=sources)
     peers = _made(home / "peers", lambda out: _peers(checkpoint, out))
-    return {"artifact": artifact, "fast": fast, "checkpoint": checkpoint} | {
-        name: peers / name for name in ("traced", "optimum", "openvino")
-    }
+    return found | {name: peers / name for name in ("traced", "optimum", "openvino")}
 
 
 def _made(folder: Path, make: Callable[[Path], None], *, after: Path | None = None) -> Path:

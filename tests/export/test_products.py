@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,11 +20,9 @@ from export.products import (
     Operand,
     Products,
     RowProducts,
-    TensorProducts,
-    quantize_blocks,
-    quantize_columns,
-    smoothing_factors,
+    RunProducts,
 )
+from export.rounding import quantize_blocks, quantize_columns, smoothing_factors
 from export.session import open_session
 from export.weights import Dense
 from handler.core.types import FloatArray
@@ -115,24 +114,26 @@ def test_row_result_does_not_depend_on_other_rows(tmp_path: Path, products: Prod
     np.testing.assert_allclose(together, alone, rtol=1e-6, atol=1e-6)
 
 
-def test_tensor_product_depends_on_other_rows(tmp_path: Path) -> None:
+def test_run_product_depends_on_other_rows(tmp_path: Path) -> None:
     """Why products that are sensitive to it have none."""
     right, rows = dense(), activations()
 
-    together = run(tmp_path, TensorProducts(), right, rows)
+    together = run(tmp_path, RunProducts(), right, rows)
 
-    assert np.abs(together[0] - run(tmp_path, TensorProducts(), right, rows[[0]])[0]).max() > 1e-4
+    assert np.abs(together[0] - run(tmp_path, RunProducts(), right, rows[[0]])[0]).max() > 1e-4
 
 
+@pytest.mark.parametrize("kind", [FloatProducts, RowProducts, RunProducts])
 @pytest.mark.parametrize("smoothed", [False, True])
-def test_tensor_product_in_columns_is_the_whole_one(tmp_path: Path, smoothed: bool) -> None:
+def test_columns_are_the_whole_product(tmp_path: Path, kind: Any, smoothed: bool) -> None:
     """Columns side by side, with the same rounded rows; one of them without a bias."""
     whole = dense()
     right = replace(whole, bias=np.concatenate([whole.bias[: OUTPUTS // 2], np.zeros(OUTPUTS // 2, np.float32)]))
-    products = TensorProducts(spreads={"right": np.linspace(0.1, 9, INPUTS).astype(np.float32)} if smoothed else {})
+    spreads = {"right": np.linspace(0.1, 9, INPUTS).astype(np.float32)} if smoothed else {}
+    products = kind() if kind is FloatProducts else kind(spreads=spreads)
     graph = GraphBuilder()
-    products.write_columns(graph, Operand(value="rows"), right, right.columns("left", "right"), ["first", "second"])
-    graph.node("Concat", ["first", "second"], "result", axis=-1)
+    columns = products.write_columns(graph, Operand(value="rows"), right, "test.whole", ["first", "second"])
+    graph.node("Concat", columns, "result", axis=-1)
 
     together = answer(tmp_path, graph, right, activations())
 
@@ -142,7 +143,7 @@ def test_tensor_product_in_columns_is_the_whole_one(tmp_path: Path, smoothed: bo
 def test_products_of_asked_rows_have_scales_by_row(tmp_path: Path) -> None:
     """Bit for bit what the others write: what else was asked changes nothing."""
     right, graph = dense(), GraphBuilder()
-    TensorProducts().write(graph, Operand(value="rows", rows="masks"), right, "result", bias=True)
+    RunProducts().write(graph, Operand(value="rows", rows="masks"), right, "result", bias=True)
 
     asked = answer(tmp_path, graph, right, activations())
 
